@@ -131,6 +131,7 @@ CASES = [
     Case("possible", DENY, BAN, replace(BY_MOD, missing="needs the streamer")),
     Case("possible", DENY, CLIP, replace(WILLING, missing="needs a right")),
     Case("refused_often", DENY, CLIP, recent=RecentDecisions(refusals=3)),
+    Case("allowed", Verdict.ALLOW, CLIP, recent=RecentDecisions(refusals=2)),
     Case(
         "asked_in_words",
         DENY,
@@ -170,6 +171,12 @@ CASES = [
         DENY,
         Proposal("emote_only"),
         recent=RecentDecisions(waiting=2, waiting_of_asker=2),
+    ),
+    Case(
+        "affects_everybody",
+        ASK,
+        Proposal("emote_only"),
+        recent=RecentDecisions(waiting=4, waiting_of_asker=1),
     ),
     Case("immune", DENY, TIMEOUT, replace(WILLING, immune=True)),
     Case("immune", DENY, TIMEOUT, replace(WILLING, immune=None)),

@@ -12,6 +12,7 @@ from forgetmenot.operations.request_words import (
     asks_nothing,
     is_small_talk,
     names,
+    requested_effect,
     resolve,
     typed,
 )
@@ -124,6 +125,55 @@ def test_a_line_names_somebody_as_a_whole_word_and_small_talk_asks_for_nothing()
     assert [line for line in NAMES_ACTION + WONDERS if asks_nothing(line)] == list(
         WONDERS
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "is_talk"),
+    [
+        ("lol", True),
+        ("I play drums", True),
+        ("@bot good morning everybody", True),
+        ("how are you?", False),
+        ("who is bob", False),
+        ("is it raining", False),
+        ("please ban bob", False),
+        ("", False),
+    ],
+)
+def test_small_talk_asks_for_nothing_and_is_no_question(
+    line: str, *, is_talk: bool
+) -> None:
+    assert is_small_talk(line) is is_talk
+
+
+def test_the_name_called_is_no_word_of_a_question() -> None:
+    assert asks_nothing("@bot who is bob?")
+    assert asked_for('"lol" clip that') == {"clip"}
+
+
+@pytest.mark.parametrize(
+    ("request_line", "effects", "effect"),
+    [
+        ("rain confetti please", ["Confetti"], "Confetti"),
+        ("confetti", ["Confetti"], "Confetti"),
+        ("a big snow now", ["Snow", "Big Snow", "Rain"], "Big Snow"),
+        ("big confetti", ["Big Snow"], None),
+        ("is there confetti", ["Confetti"], None),
+        ("confetti", ["!!!", ""], None),
+        ("", ["Confetti"], None),
+    ],
+)
+def test_the_longest_effect_is_meant_whose_every_word_is_named(
+    request_line: str, effects: list[str], effect: str | None
+) -> None:
+    assert requested_effect(request_line.split(), effects) == effect
+
+
+def test_an_effect_is_read_from_the_line_and_a_fact_only_with_a_target() -> None:
+    line = "rain confetti"
+    effects = ["Confetti"]
+    assert typed(line, line, ALICE, ALICE, effects) == {"effect": "Confetti"}
+    assert typed("", "remember that I play drums", None, ALICE) == {}
 
 
 OTHER_LANGUAGES = tomllib.loads(
@@ -252,3 +302,8 @@ JAPANESE = PersonFacts("4", "yuki", display_name="雪")
 )
 def test_a_name_is_one_person_or_nobody(name: str, who: list[PersonFacts]) -> None:
     assert resolve(name, [ALICE, BOB_42, OTHER_BOB, JAPANESE], ALICE) == who
+
+
+def test_a_name_keeps_its_first_letter() -> None:
+    xenia = PersonFacts("5", "xenia", display_name="Xenia")
+    assert resolve("Xenia", [ALICE, xenia], ALICE) == [xenia]

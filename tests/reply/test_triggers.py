@@ -21,6 +21,7 @@ from forgetmenot.reply.triggers import (
     Conversations,
     Trigger,
     TriggerKind,
+    is_unfinished,
     joined,
     trigger_of,
     wait_ms,
@@ -233,7 +234,7 @@ def test_whoever_types_on_while_an_answer_is_waited_for_asks_no_endless_question
         more = said("word " * 90, id=f"line-{number}")
         trigger = joined(trigger, more, more.text)
     assert trigger.question.startswith("what about word")
-    assert len(trigger.question) <= 1_000
+    assert 900 < len(trigger.question) <= 1_000
 
 
 def test_two_lines_that_were_not_for_the_bot_end_the_talk() -> None:
@@ -459,3 +460,42 @@ def test_how_a_line_calls_the_bot(
     line: str, identity: Identity, address: Address | None
 ) -> None:
     assert address_of(said(line), identity) is address
+
+
+@pytest.mark.parametrize(("others", "is_known"), [(199, True), (200, False)])
+def test_the_last_two_hundred_speakers_are_known(
+    others: int, *, is_known: bool
+) -> None:
+    tracker = ConversationTracker()
+    tracker.note_line(said("hi"))
+    for number in range(others):
+        name = f"viewer{number}"
+        tracker.note_line(said("hi", user_id=name, login=name, display_name=name))
+    assert ("alice" in tracker.conversations().speakers) is is_known
+
+
+@pytest.mark.parametrize(("others", "goes_on"), [(499, True), (500, False)])
+def test_five_hundred_conversations_are_kept(others: int, *, goes_on: bool) -> None:
+    tracker = ConversationTracker()
+    tracker.answered("1", NOW)
+    for number in range(others):
+        tracker.answered(f"viewer{number}", NOW)
+    assert ("1" in tracker.conversations().answered_at) is goes_on
+
+
+@pytest.mark.parametrize(
+    ("question", "goes_on", "waits"),
+    [
+        ("do you remember the", False, True),
+        ("do you remember the thing", False, False),
+        ("do you remember?", False, False),
+        ("do you remember 🎮", False, False),
+        ("the thing with the boss", False, False),
+        ("the thing with the boss", True, True),
+        ("from last stream?", True, False),
+    ],
+)
+def test_a_short_beginning_of_a_question_waits_for_more(
+    question: str, *, goes_on: bool, waits: bool
+) -> None:
+    assert is_unfinished(question, goes_on=goes_on) is waits
