@@ -101,3 +101,37 @@ def test_what_other_memories_got_wrong(old: str, new: str, relation: Relation) -
 )
 def test_pictures_are_words(old: str, new: str, relation: Relation) -> None:
     assert relate(old, new) is relation
+
+
+EIGHT_SHARED = "collects red green blue yellow white black {} happily"
+TO = "reads long old English horror books aloud in autumn evenings to {}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "relation"),
+    [
+        # of two words that each has alone, eight must be shared
+        (EIGHT_SHARED.format("stamps"), EIGHT_SHARED.format("coins"), D),
+        ("collects red green stamps", "collects red green coins", X),
+        # two thirds, where one says more; a light verb weighs half
+        ("chess", "plays chess", D),
+        ("plays drums", "plays drums in a jazz band", X),
+        # the values of two keys, and words of four letters
+        ("favourite food is pizza", "favourite colour is blue", X),
+        ("has a bran", "has a barn", X),
+        # numbers: both have one, both say that it is so, and little else is new
+        ("has 2 cats", "has 3 cats", C),
+        ("has 2 cats", "has cats", X),
+        ("has 2 cats", "does not have 3 cats", X),
+        ("has 2 cats", "has 3 cats and a dog", X),
+        # it ended, or never was
+        ("no longer smokes", "never smoked", X),
+        ("quit smoking", "smokes", C),
+        ("never not smokes", "smokes", D),
+        # whom it is about counts more than all words
+        (TO.format("<@42>"), TO.format("<@43>"), X),
+        (TO.format("<@42>"), TO.format("<@42>") + " again", D),
+    ],
+)
+def test_what_two_facts_must_share(old: str, new: str, relation: Relation) -> None:
+    assert relate(old, new) is relation
