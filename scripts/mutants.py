@@ -66,7 +66,7 @@ MODULES = {
     ),
     "word_index": (
         "memory/word_index.py",
-        "tests/memory/test_ranking.py tests/memory/test_recall.py",
+        "tests/memory/test_word_index.py tests/memory/test_ranking.py",
     ),
     "privacy_requests": (
         "store/privacy_requests.py",

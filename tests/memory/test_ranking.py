@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forgetmenot.durations import DAY
 from forgetmenot.memory import channel_search
-from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.ranking import (
+    Candidate,
+    Postings,
+    freshness,
+    of_best,
+    query_of,
+)
 from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.store.note_keys import key_of
 from forgetmenot.text.meaning import WordTable, word_table
@@ -156,3 +163,77 @@ def test_any_text_gets_an_order_of_the_subjects_own_notes(
         Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit)
         == found
     )
+
+
+def test_what_is_fresh_is_what_is_sure_and_was_confirmed_lately() -> None:
+    def fresh(days_ago: int, confidence: float = 0.8) -> float:
+        at = NOW - days_ago * DAY
+        return freshness(note(1, "x", confidence=confidence, last_confirmed_at=at), NOW)
+
+    assert fresh(0) == fresh(-3) == 0.8
+    assert fresh(7) == pytest.approx(0.4)
+    assert fresh(21) == pytest.approx(0.2)
+    assert fresh(7, confidence=0.4) == pytest.approx(0.2)
+
+
+def test_a_score_is_a_part_of_the_best() -> None:
+    assert of_best([2.0, 4.0, 0.0]) == [0.5, 1.0, 0.0]
+    assert of_best([0.0, 0.0]) == [0.0, 0.0]
+    assert of_best([0.5, 0.25]) == [1.0, 0.5]
+    assert of_best([]) == []
+
+
+def scores_of(facts: list[str], text: str) -> dict[str, float]:
+    candidates = [Candidate(note(i, fact)) for i, fact in enumerate(facts, start=1)]
+    recalled = Postings(candidates, None).ranked(query_of(text), now=NOW, limit=9)
+    return {one.note.fact: one.score for one in recalled}
+
+
+def test_a_word_counts_less_in_a_long_fact() -> None:
+    long_fact = "plays drums with three friends from Oslo on Fridays"
+    scores = scores_of(["plays drums", long_fact, "likes tea"], "drums?")
+    assert scores["plays drums"] == 1
+    assert 0.4 < scores[long_fact] < 0.9
+    assert scores["likes tea"] == 0
+
+
+def test_a_repeated_word_counts_a_little_more_and_two_words_count_both() -> None:
+    facts = ["drums and drums", "likes drums a lot", "likes tea a lot"]
+    scores = scores_of(facts, "drums")
+    assert 0.5 < scores["likes drums a lot"] < 1
+    facts = ["plays drums in Oslo", "plays drums in Rome", "sings songs in Oslo"]
+    scores = scores_of(facts, "drums in Oslo")
+    assert scores["plays drums in Oslo"] == 1
+    assert 0 < scores["plays drums in Rome"] < 0.8
+
+
+def test_the_newest_comes_first_where_news_are_asked_for() -> None:
+    query = query_of("what's new?", zone="Europe/Berlin")
+    assert query.newest
+    assert query.is_general
+    assert query.zone == "Europe/Berlin"
+    candidates = [
+        Candidate(note(1, "likes tea", last_confirmed_at=NOW - DAY)),
+        Candidate(note(2, "has a cat", last_confirmed_at=NOW, confidence=0.1)),
+        Candidate(note(3, "sings", last_confirmed_at=NOW - 3 * DAY, pinned=True)),
+    ]
+    assert ranked(candidates, "what's new?") == [2, 1, 3]
+    assert ranked(candidates, "hi") == [3, 1, 2]
+    older = Candidate(note(4, "likes tea", last_confirmed_at=NOW - 30 * DAY))
+    assert ranked([older, *candidates], "hi") == [3, 1, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        ("when did they move?", "moved in June"),
+        ("how long were they away?", "was away for three weeks"),
+    ],
+)
+def test_a_question_about_time_prefers_facts_that_state_one(
+    asked: str, first: str
+) -> None:
+    facts = ["moved house", "moved in June", "was away", "was away for three weeks"]
+    scores = scores_of(facts, asked)
+    best = [fact for fact, score in scores.items() if score == max(scores.values())]
+    assert best == [first]
