@@ -333,16 +333,20 @@ async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
         yield tonight.input
 
 
-@pytest.mark.slow
 def test_nothing_is_imported_of_what_is_not_used() -> None:
+    """What a bot needs later, or never, makes its start neither longer nor larger."""
     names = (
         "forgetmenot.hearing",
-        "forgetmenot.twitch.eventsub",
-        "simpleobsws",
-        "msgpack",
-        "websockets",
-        "forgetmenot.past_chat.chat_file",
+        "forgetmenot.local_api",
+        "forgetmenot.memory.book",
         "forgetmenot.memory.learning",
+        "forgetmenot.past_chat.chat_file",
+        "forgetmenot.people.time_together",
+        "forgetmenot.twitch.eventsub",
+        "mcp",
+        "msgpack",
+        "simpleobsws",
+        "websockets",
     )
     asked = f"import sys, forgetmenot.app.live; print([one for one in sys.modules if one.startswith({names})])"
     assert (

@@ -1,8 +1,5 @@
 """What rows say of somebody's time here, from lines as Twitch sends them."""
 
-import subprocess
-import sys
-
 from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
@@ -117,14 +114,6 @@ async def test_a_recap_has_only_what_was_true_then(chat: Chat) -> None:  # noqa:
     assert [fact.words(ENGLISH) for fact in occasions[viewer_id]] == [
         "subscribed for 12 months"
     ]
-
-
-def test_a_bot_imports_it_when_it_is_needed() -> None:
-    code = (
-        "import sys, forgetmenot.app.bot;"
-        "sys.exit('forgetmenot.people.time_together' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_kinds_are_as_tags_are() -> None:

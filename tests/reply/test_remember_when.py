@@ -1,7 +1,5 @@
 """A "remember when …?" gets the day, the minute of the stream and its video's second, in the words of whoever asks."""
 
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -233,11 +231,3 @@ def test_who_asks_when(text: str) -> None:
 )
 def test_who_does_not(text: str) -> None:
     assert not asks_when(text)
-
-
-def test_the_book_is_imported_when_it_is_first_asked() -> None:
-    code = "import forgetmenot.app.bot, sys; print('forgetmenot.memory.book' in sys.modules)"
-    shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert shown.stdout.strip() == "False"
