@@ -286,3 +286,16 @@ async def test_a_backup_is_made_of_a_quote_and_none_stays_of_a_deleted_line(
     await chat.ingest.flush()
     assert await texts(chat) == []
     assert await channel_state.read(chat.db, events.COPIES_STALE)
+
+
+@pytest.mark.parametrize("goes_by", ["!unquote", "!forgetme yes"])
+async def test_what_the_bot_said_of_a_long_quote_goes_too(
+    chat: Chat,
+    goes_by: str,
+) -> None:
+    await chat.hear("alice", "the wombat is my lawyer " + "and yours " * 45)
+    answer = await chat.hear("carol", "!quote alice")
+    assert answer.endswith("!unquote 1")
+    await chat.hear("alice", goes_by)
+    told = await chat.db.column("SELECT text FROM bot_messages WHERE text <> ''")
+    assert not [text for text in told if "wombat" in text]
