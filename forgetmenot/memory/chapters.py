@@ -6,6 +6,7 @@ there by name, nobody who opted out or was banned, and nothing that is never men
 
 import csv
 import io
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -134,7 +135,11 @@ def as_text(
         return _table(chapters)
     if form == "edl":
         return _edit_list(chapters, clean(name))
-    lines = [f"{_clock(chapter.begin)} {chapter.title}" for chapter in chapters]
+    lines = []
+    for chapter in chapters:
+        # YouTube refuses a description that has one of these.
+        title = chapter.title.replace("<", "‹").replace(">", "›")
+        lines.append(f"{_clock(chapter.begin)} {title}")
     return "\n".join([*lines, ""])
 
 
@@ -145,7 +150,8 @@ def _table(chapters: Sequence[Chapter]) -> str:
     table.writerow(("start", "end", "title"))
     for chapter in chapters:
         title = chapter.title
-        if title.startswith(_FORMULA):
+        # A spreadsheet reads the wide form of a sign as well.
+        if unicodedata.normalize("NFKC", title).startswith(_FORMULA):
             title = f"'{title}"
         begin = _clock(chapter.begin, hours=True)
         table.writerow((begin, _clock(chapter.end, hours=True), title))

@@ -12,7 +12,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Video
 from forgetmenot.durations import HOUR, MINUTE, SECOND
 from forgetmenot.errors import InputError
-from forgetmenot.memory.chapters import as_text, chapters_of
+from forgetmenot.memory.chapters import Chapter, as_text, chapters_of
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import privacy_choices, streams
 from forgetmenot.store.database import Database, open_database
@@ -134,6 +134,17 @@ async def test_a_table_runs_no_formula_and_has_begin_and_end(
     assert rows[1] == ["0:00:00", "0:20:05", "Chat greeted"]
     assert rows[3] == ["0:40:05", "1:20:05", "'=Bob beat the boss"]
     assert rows[4][:2] == ["1:20:05", "2:00:00"]
+
+
+@pytest.mark.parametrize("title", ["=1", "＝1", "+1", "＋1", "-1", "－1", "@a", "＠a"])
+def test_no_title_begins_as_a_formula(title: str) -> None:
+    rows = list(csv.reader(io.StringIO(as_text([Chapter(0, 1, title)], "csv", ""))))
+    assert rows[1][2] == f"'{title}"
+
+
+def test_a_description_has_no_angle_brackets_which_youtube_refuses() -> None:
+    text = as_text([Chapter(0, 1, "Alice sent <3 to Bob -> chat")], "youtube", "")
+    assert text == "0:00 Alice sent ‹3 to Bob -› chat\n"
 
 
 async def test_an_edit_list_has_a_marker_for_each(
