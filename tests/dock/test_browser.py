@@ -454,7 +454,7 @@ async def test_receipts_are_listed_without_names(
         await expect(page.get_by_role("heading", name="Receipts")).to_be_visible()
         row = page.locator("li", has_text=report.receipt.upper())
         await expect(row).to_have_count(1)
-        await expect(row).to_contain_text("rows and texts removed, 0 left")
+        await expect(row).to_contain_text("entries removed, 0 left")
         await expect(page.locator("li", has_text="under way")).to_have_count(1)
         await expect(page.locator("main")).not_to_contain_text("heidi")
 

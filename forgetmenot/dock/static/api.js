@@ -57,11 +57,11 @@ export async function* events(signal) {
   }
 }
 
-export async function post(path, body = {}) {
-  const headers = { "Content-Type": "application/json", ...token() };
-  return read(await fetched(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
+async function send(path, type, body) {
+  const headers = { "Content-Type": type, ...token() };
+  return read(await fetched(`/api/${path}`, { method: "POST", headers, body }));
 }
-
+export const post = (path, body = {}) => send(path, "application/json", JSON.stringify(body));
 export const download = (name, value) => saveFile(name, new Blob([JSON.stringify(value, null, 2)], { type: "application/json" }));
 
 export function saveFile(name, content) {
@@ -73,16 +73,5 @@ export function saveFile(name, content) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-// A file as it is; `progress` gets the share that was sent.
-export function upload(path, file, progress) {
-  return new Promise((done, failed) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", `/api/${path}?${new URLSearchParams({ name: file.name })}`);
-    for (const [name, value] of Object.entries({ ...token(), "Content-Type": "application/octet-stream" })) request.setRequestHeader(name, value);
-    request.responseType = "json";
-    request.upload.onprogress = (event) => progress(event.loaded / (event.total || 1));
-    request.onload = () => (request.status === 200 ? done(request.response) : failed(new Problem(request.response?.line ?? t("frame.lost"), request.status)));
-    request.onerror = () => failed(new Problem(t("frame.lost"), 0));
-    request.send(file);
-  });
-}
+// A file as it is.
+export const upload = (path, file) => send(`${path}?${new URLSearchParams({ name: file.name })}`, "application/octet-stream", file);

@@ -1,15 +1,13 @@
 // Doing something: one call, one sentence afterwards, and a question before what cannot be undone.
 
 import { h, put, button, empty, sentence } from "./dom.js";
-import { get, post } from "./api.js";
+import { get, post, saveFile } from "./api.js";
 import { state } from "./live.js";
 import { named, t } from "./words.js";
 
 const RESTARTS_WITHIN = 8_000;
-
 const operations = await get("operations").catch(() => ({})); // what can be done, with its words: the bot's own table
 let hiding = 0;
-
 export const label = (name) => operations[name]?.label ?? name;
 export const does = (name) => named("does", name, operations[name]?.does ?? ""); // without what only chat can type
 
@@ -30,13 +28,20 @@ export function failed(panel, problem, again) {
   put(panel, empty(problem.message), h("div", { class: "row center" }, button(t("try_again"), again, { class: "small" })));
 }
 
-// Reads and draws, now and at each call.
-export function reading(panel, read, draw) {
+export const back = () => h("a", { href: "#memory", class: "back" }, `← ${t("memory.people")}`);
+
+// Reads and draws, now and at each call. An answer to an older call is not shown. `page`: all of it goes when what it
+// shows is gone.
+export function reading(panel, read, draw, page = null) {
+  let calls = 0;
   async function refresh() {
+    const call = ++calls;
     try {
-      draw(await read());
+      const data = await read();
+      if (call === calls) await draw(data);
     } catch (problem) {
-      failed(panel, problem, refresh);
+      if (page && problem.status === 404) put(page, back(), empty(problem.message));
+      else failed(panel, problem, refresh);
     }
   }
   refresh();
@@ -44,50 +49,62 @@ export function reading(panel, read, draw) {
 }
 
 // `undo`: what takes it back, offered with the sentence; its `then` is called when it did.
-export async function act(name, body = {}, from = null, undo = null) {
-  return (await result(name, body, from, undo)).ok;
+export const act = async (...call) => (await result(...call)).ok;
+
+// A button for one operation; `then` is called when it was done, and `undo` is offered.
+export function doing(name, body, then, { undo = null, ...props } = {}) {
+  const press = async (event) => { if (await act(name, body, event.currentTarget, undo)) then(); };
+  return button(label(name), press, { class: "ghost small", title: does(name), ...props });
+}
+
+// A text that the bot writes, to be saved as a file.
+export async function saveText(from, name, path, query = {}) {
+  const file = await atWork(from, () => get(path, query).catch((problem) => say(problem.message, false)));
+  if (file) saveFile(file.name ?? name, new Blob([file.text], { type: "text/plain" }));
+}
+
+// A field to search with: `call` is made when somebody stops typing.
+export function searchField(call) {
+  let timer = 0;
+  const later = () => { clearTimeout(timer); timer = setTimeout(call, 200); };
+  return h("input", { type: "search", "aria-label": t("find"), placeholder: t("find"), maxlength: 80, oninput: later });
 }
 
 // The same for whoever wants to know what came of it: `ok`, `line`, and what the operation gives.
 export async function result(name, body = {}, from = null, undo = null) {
-  if (busy(from)) return { ok: false, line: "" };
-  try {
-    const answer = await post(`do/${name}`, body);
-    say(answer.ok ? named("did", name, answer.line) : answer.line, answer.ok, undo);
-    return answer;
-  } catch (problem) {
-    say(problem.message, false);
-    return { ok: false, line: problem.message };
-  } finally {
-    free(from);
-  }
+  const refused = (line) => ({ ok: false, line });
+  const answer = await atWork(from, () => post(`do/${name}`, body).catch((problem) => refused(problem.message)));
+  if (!answer) return refused("");
+  say(answer.ok ? named("did", name, answer.line) : answer.line, answer.ok, undo);
+  return answer;
 }
 
 // A button that is at work keeps the keyboard's place, which a disabled one loses, and is not pressed twice.
-function busy(from) {
-  const before = from?.getAttribute("aria-disabled");
+async function atWork(from, work) {
+  if (from?.getAttribute("aria-disabled") === "true") return null;
   from?.setAttribute("aria-disabled", "true");
-  return before === "true";
+  try {
+    return await work();
+  } finally {
+    from?.removeAttribute("aria-disabled");
+  }
 }
-const free = (from) => from?.removeAttribute("aria-disabled");
 
 // A step of the set-up. A question that comes back is asked, and with a yes the step is done after all. Null: it failed.
-export async function step(name, body = {}, from = null) {
-  if (busy(from)) return null;
+export const step = (name, body = {}, from = null) => atWork(from, () => asked(name, body));
+
+async function asked(name, body) {
   try {
     const answer = await post(`setup/${name}`, body);
     if (answer.restarting) state.restarting = Date.now() + RESTARTS_WITHIN;
     if (!answer.ask) return answer;
-    return (await confirmed({ title: answer.yes, text: answer.ask, yes: answer.yes, kind: "primary" })) ? await step(name, { ...body, sure: true }) : null;
+    const agreed = await confirmed({ title: answer.yes, text: answer.ask, yes: answer.yes, kind: "primary" });
+    return agreed ? await asked(name, { ...body, sure: true }) : null;
   } catch (problem) {
-    if (problem.status === 0 && state.restarting > Date.now()) {
-      await new Promise((go) => { setTimeout(go, 500); });
-      free(from);
-      return await step(name, body, from);
-    }
-    return problem.status === 401 ? null : { ok: false, line: problem.message };
-  } finally {
-    free(from);
+    if (problem.status === 401) return null;
+    if (problem.status !== 0 || state.restarting < Date.now()) return { ok: false, line: problem.message };
+    await new Promise((go) => { setTimeout(go, 500); });
+    return asked(name, body);
   }
 }
 

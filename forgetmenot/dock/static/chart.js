@@ -6,7 +6,6 @@ import { t } from "./words.js";
 
 export const TOP = 16, BOTTOM = 18; // px above and below the plot, for its words
 export const SIDE = 4;
-
 export const box = (x, y, w, height) => `M${x.toFixed(1)} ${y.toFixed(1)}h${w.toFixed(1)}v${height.toFixed(1)}h${(-w).toFixed(1)}z`;
 export const dot = (x, y, r) => `M${(x - r).toFixed(1)} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 export const diamond = (x, y, r) => `M${x.toFixed(1)} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`;

@@ -51,9 +51,7 @@ export function button(text, onclick, props = {}) {
 
 // A sentence in which `what is typed` is marked.
 export const sentence = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", {}, typed(part)) : part));
-
 export const empty = (text) => h("p", { class: "empty" }, text);
-
 export const heading = (text, ...more) => h("div", { class: "heading" }, h("h2", {}, text), ...more);
 
 // Change what is below a node without taking the keyboard's place away: whoever had the focus has it again, found by
@@ -75,14 +73,9 @@ export function announce(text) {
   while (heard?.childElementCount > 3) heard.firstChild.remove();
 }
 
-export function entitle(...parts) {
-  document.title = [...parts, "ForgetMeNot"].join(" · ");
-}
+export const entitle = (...parts) => { document.title = [...parts, "ForgetMeNot"].join(" · "); };
 
-export function redraw(node, ...children) {
-  keeping(node, () => put(node, ...children));
-  return node;
-}
+export const redraw = (node, ...children) => keeping(node, () => put(node, ...children));
 
 // For what happens often: not at once each time, but soon once; and not between press and release, which would lose a click.
 export function soon(call, wait = 1000) {

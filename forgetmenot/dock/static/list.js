@@ -6,7 +6,7 @@ import { failed } from "./ask.js";
 const PAGE = 50, MOST = 200; // rows at a time; the bot gives no more than 200
 
 export function longList({ fetchPage, row, nothing, label }) {
-  const list = h("div", { class: "list" });
+  const list = h("div", { class: "list", role: "group", "aria-label": label });
   const end = h("div", {});
   const root = h("div", { class: "stack" }, list, end);
   const watcher = new IntersectionObserver(([{ isIntersecting }]) => { if (isIntersecting) more(); }, { rootMargin: "600px 0px" });
@@ -44,10 +44,7 @@ export function longList({ fetchPage, row, nothing, label }) {
     const text = JSON.stringify(found);
     if (text === drawn && list.childElementCount) return;
     [rows, drawn] = [found, text];
-    for (const [name, value] of [["role", "list"], ["aria-label", label]]) { // an empty list is none
-      if (rows.length) list.setAttribute(name, value);
-      else list.removeAttribute(name);
-    }
+    list.setAttribute("role", rows.length ? "list" : "group"); // an empty list is none
     keeping(list, () => put(list, rows.length ? rows.map(item) : empty(nothing())));
   }
 

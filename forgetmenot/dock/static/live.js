@@ -4,18 +4,10 @@ import { build, events } from "./api.js";
 import { clock } from "./words.js";
 
 export const state = { now: null, items: new Map(), connection: "connecting", restarting: 0, fresh: true, lostAt: 0 };
-const listeners = new Set();
+let tell = () => {};
 let source = null;
 let pause = 1000;
-
-export function listen(call) {
-  listeners.add(call);
-  return () => listeners.delete(call);
-}
-
-function tell(what, data) {
-  for (const call of [...listeners]) call(what, data);
-}
+export const listen = (call) => { tell = call; };
 
 function connected(how) {
   if (state.connection === how) return;
@@ -29,7 +21,7 @@ const handlers = {
   hello(data) {
     clock.set(data.at);
     if (data.build !== build) return location.reload();
-    if (data.fresh) forget();
+    if (data.fresh) handlers.gone([...state.items.keys()]);
     state.fresh = data.fresh; // what comes now was there before
     pause = 1000;
     connected("live");
@@ -61,12 +53,6 @@ export function age() {
   if (keys.length) handlers.gone(keys);
 }
 
-function forget() {
-  const keys = [...state.items.keys()];
-  state.items.clear();
-  tell("gone", keys);
-}
-
 export function disconnect() {
   source?.abort();
   source = null;
@@ -83,13 +69,7 @@ export async function connect() {
   }
   if (source !== mine) return; // another one has begun
   connected("lost");
-  if (!refused) again();
-}
-
-let trying = 0;
-
-async function again() {
-  clearTimeout(trying);
-  trying = setTimeout(connect, pause);
+  if (refused) return;
+  setTimeout(() => { if (source === mine) connect(); }, pause);
   pause = Math.min(pause * 1.6, 15_000);
 }

@@ -28,9 +28,14 @@ function route() {
   return ["now", []];
 }
 
+function close() {
+  shown?.close?.();
+  shown = null;
+}
+
 function open() {
   const [name, rest] = route();
-  shown?.close?.();
+  close();
   main.className = `panel ${name}`;
   document.body.dataset.page = name;
   document.body.classList.toggle("earpiece-page", OF_ITS_OWN);
@@ -49,13 +54,11 @@ function open() {
 const drawNav = changedOnly(({ current, waiting }) => {
   redraw(
     document.getElementById("nav"),
-    IN_NAV.map((name) => [name, t(`panel.${name}`)]).map(([name, title]) =>
-      h(
-        "a", { href: `#${name}`, data: { key: name }, "aria-current": name === current ? "page" : null },
-        icon(name), h("span", { class: "label" }, title), " ",
-        name === "approvals" && waiting > 0 && h("b", { class: "badge" }, waiting),
-      ),
-    ),
+    IN_NAV.map((name) => h(
+      "a", { href: `#${name}`, data: { key: name }, "aria-current": name === current ? "page" : null },
+      icon(name), h("span", { class: "label" }, t(`panel.${name}`)), " ",
+      name === "approvals" && waiting > 0 && h("b", { class: "badge" }, waiting),
+    )),
   );
 });
 const nav = (current) => drawNav({ current, waiting: state.now?.waiting || 0 });
@@ -128,12 +131,9 @@ whenLockedOut(() => {
   if (locked) return;
   locked = true;
   disconnect();
-  shown?.close?.();
-  shown = null;
-  put(
-    document.body,
-    h("main", { class: "locked" }, h("h1", {}, t("locked.title")), h("p", {}, t("locked.type")), h("pre", {}, typed("forgetmenot dock")), h("p", {}, t("locked.obs"))),
-  );
+  close();
+  put(document.body, h("main", { class: "locked" },
+    h("h1", {}, t("locked.title")), h("p", {}, t("locked.type")), h("pre", {}, typed("forgetmenot dock")), h("p", {}, t("locked.obs"))));
 });
 
 // A bot that does not run is one page that says so. After Quit it stays; else it goes away when the bot is back.
@@ -141,8 +141,7 @@ const STOPPED_AFTER = 10_000;
 let over = false;
 
 function stopped(line) {
-  shown?.close?.();
-  shown = null;
+  close();
   document.body.classList.add("stopped");
   document.body.dataset.page = "stopped";
   entitle(t("stopped.title"));

@@ -5,8 +5,6 @@ import { h } from "./dom.js";
 const DEFAULTS = ["#ff0000", "#0000ff", "#008000", "#b22222", "#ff7f50", "#9acd32", "#ff4500", "#2e8b57", "#daa520", "#d2691e", "#5f9ea0", "#1e90ff", "#ff69b4", "#8a2be2", "#00ff7f"]; // Twitch's own
 const GROUNDS = { dark: { ground: [35, 39, 51], toward: 255 }, light: { ground: [236, 239, 245], toward: 0 } };
 const READABLE = 4.5; // contrast, as WCAG 2 asks for
-const known = new Map();
-
 const numbers = (hex) => [1, 3, 5].map((place) => parseInt(hex.slice(place, place + 2), 16));
 
 function luminance(colour) {
@@ -28,11 +26,10 @@ function readable(colour, { ground, toward }) {
   return toward ? "#fff" : "#000";
 }
 
-export function coloursOf(person, chosen) {
+function coloursOf(person, chosen) {
   const sum = [...String(person)].reduce((total, letter) => total + letter.charCodeAt(0), 0);
   const hex = /^#[0-9a-f]{6}$/i.test(chosen || "") ? chosen : DEFAULTS[sum % DEFAULTS.length];
-  if (!known.has(hex)) known.set(hex, Object.fromEntries(Object.entries(GROUNDS).map(([name, ground]) => [name, readable(numbers(hex), ground)])));
-  return known.get(hex);
+  return Object.fromEntries(Object.entries(GROUNDS).map(([name, ground]) => [name, readable(numbers(hex), ground)]));
 }
 
 // A name that opens what is known of its viewer.

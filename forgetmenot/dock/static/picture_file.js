@@ -36,16 +36,13 @@ export function canvasOf(figure, scale = 2) {
   for (const [node, style] of drawn(figure)) {
     Object.assign(pen, { fillStyle: style.fill, strokeStyle: style.stroke, lineWidth: parseFloat(style.strokeWidth), globalAlpha: Number(style.fillOpacity), font: `${style.fontSize} sans-serif`, textAlign: node.getAttribute("text-anchor") ?? "start" });
     pen.setLineDash(style.strokeDasharray === "none" ? [] : style.strokeDasharray.split(",").map(parseFloat));
+    const shape = new Path2D(node.getAttribute("d"));
     if (node.tagName === "text") pen.fillText(node.textContent, Number(node.getAttribute("x")), Number(node.getAttribute("y")));
-    else drawPath(pen, new Path2D(node.getAttribute("d")), style);
+    else if (style.fill !== "none") pen.fill(shape);
+    pen.globalAlpha = 1;
+    if (style.stroke !== "none") pen.stroke(shape);
   }
   return canvas;
-}
-
-function drawPath(pen, shape, { fill, stroke }) {
-  if (fill !== "none") pen.fill(shape);
-  pen.globalAlpha = 1;
-  if (stroke !== "none") pen.stroke(shape);
 }
 
 export const saving = (figure, name) => [

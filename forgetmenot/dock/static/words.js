@@ -9,16 +9,8 @@ export const typed = (command) => command.replace(/^forgetmenot(?= |$)/, page.co
 
 // The browser's own variant of the page's language, so that a British user sees British dates. Chrome 103 in OBS can call
 // its language "en-US@posix", which Intl refuses with an error that would end the page.
-function localeOfBrowser() {
-  const tag = navigator.language.split("@")[0];
-  if (!tag.startsWith(language)) return language;
-  try {
-    return Intl.getCanonicalLocales(tag)[0];
-  } catch {
-    return language;
-  }
-}
-const locale = localeOfBrowser();
+const variant = navigator.language.split("@")[0];
+const locale = variant.startsWith(language) ? variant : language;
 
 function template(key, values) {
   const text = key.split(".").reduce((table, name) => table?.[name], page.texts);
@@ -45,7 +37,6 @@ export const clock = {
 };
 
 export const MODES = ["shadow", "mentions", "live"]; // as the settings name them
-
 const MINUTE = 60_000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 
 function length(ms) {
@@ -96,7 +87,6 @@ export function money(amount, currency) {
 }
 export const count = (n) => Number(n || 0).toLocaleString(language);
 export const short = (n) => (n < 10_000 ? count(n) : n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 })}M`);
-
 export const sure = (confidence) => t(confidence >= 0.85 ? "note.sure" : confidence >= 0.6 ? "note.fairly_sure" : "note.unsure");
 
 // An action's parameters in a few words; what is empty is left out.

@@ -1,6 +1,6 @@
 import { h, redraw, button, chip, empty, changedOnly } from "../dom.js";
 import { get } from "../api.js";
-import { act, does, label, reading } from "../ask.js";
+import { act, does, doing, label, reading } from "../ask.js";
 import { state } from "../live.js";
 import { ago, left, clock, named, params, question, t } from "../words.js";
 
@@ -61,7 +61,7 @@ function done(action, refresh) {
     h("p", {}, chip(t(`status.${action.status}`), action.status), ` ${named("action", action.name)} `, h("b", {}, action.target), params(action) && ` ${params(action)}`),
     h("div", { class: "row" },
       h("span", { class: "meta" }, [action.reason, action.decided_by && t("approvals.decided_by", { name: action.decided_by }), action.detail].filter(Boolean).join(" · ")),
-      action.undoable && button(label("undo"), async (event) => { await act("undo", { id: action.id }, event.currentTarget); refresh(); }, { class: "ghost small", data: { key: `undo${action.id}` } }),
+      action.undoable && doing("undo", { id: action.id }, refresh, { data: { key: `undo${action.id}` } }),
       h("time", { class: "meta" }, ago(action.at))),
   );
 }

@@ -2,37 +2,21 @@
 
 import { BOTTOM, box, chart, dot, edges, path } from "../chart.js";
 import { h, put, redraw, button, changedOnly, empty, heading, soon } from "../dom.js";
-import { get, saveFile } from "../api.js";
-import { act, failed, label, say } from "../ask.js";
+import { get } from "../api.js";
+import { doing, reading, saveText, searchField } from "../ask.js";
 import { count, date, isoDay, clock, shortDate, t } from "../words.js";
 
 const ROW = 16, TOP = 8, PICTURED = 12; // px; jokes in the picture
 
 export function openBook(panel) {
-  let timer = 0;
-  const find = h("input", { type: "search", "aria-label": t("find"), placeholder: t("find"), maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(refresh, 250); } });
+  const find = searchField(() => refresh());
   const body = h("div", { class: "stack" });
   const picture = chart();
   const draw = changedOnly((data) => redraw(body, data.found ? found(data.found) : pages(data, picture, refresh)));
-  async function refresh() {
-    const asked = find.value;
-    try {
-      const data = await get("book", { find: asked });
-      if (asked === find.value) draw(data); // an answer to older words is not shown
-    } catch (problem) {
-      failed(body, problem, refresh);
-    }
-  }
-  put(panel, h("div", { class: "row" }, find, button(t("book.export"), (event) => exported(event.currentTarget), { class: "small", title: t("book.export_as"), data: { key: "export" } })), body);
-  refresh();
+  const refresh = reading(body, () => get("book", { find: find.value }), draw);
+  const saved = (event) => saveText(event.currentTarget, `book-${isoDay(clock.now())}.md`, "book/markdown");
+  put(panel, h("div", { class: "row" }, find, button(t("book.export"), saved, { class: "small", title: t("book.export_as"), data: { key: "export" } })), body);
   return { changed: soon(refresh, 3000) };
-}
-
-async function exported(from) {
-  from.disabled = true;
-  const file = await get("book/markdown").catch((problem) => say(problem.message, false));
-  from.disabled = false;
-  if (file) saveFile(`book-${isoDay(clock.now())}.md`, new Blob([file.text], { type: "text/markdown" }));
 }
 
 const when = (one) => [date(one.at), one.minutes && t("book.minutes", { minutes: one.minutes })].filter(Boolean).join(" · ");
@@ -43,13 +27,13 @@ const found = (rows) => (rows.length ? listed(rows.map((one) => entry(one))) : e
 
 function pages({ quotes, jokes, clips }, picture, refresh) {
   if (!quotes.length && !jokes.length && !clips.length) return empty(t("book.empty"));
-  const remove = (one) => [" ", button(label("unquote"), async (event) => { await act("unquote", { id: one.id }, event.currentTarget); refresh(); }, { class: "ghost small", data: { key: `quote${one.id}` } })];
+  const remove = (one) => [" ", doing("unquote", { id: one.id }, refresh, { data: { key: `quote${one.id}` } })];
   const told = (one) => ` · ${[t("book.times", { n: one.times.length }), one.people.join(", ")].filter(Boolean).join(" · ")}`;
   if (jokes.length) picture.draw(lives(jokes.slice(-PICTURED)));
   return [
     quotes.length > 0 && [heading(t("book.quotes")), listed(quotes.map((one) => entry(one, remove(one))))],
     jokes.length > 0 && [heading(t("book.jokes")), picture.node, listed(jokes.map((one) => entry(one, told(one))))],
-    clips.length > 0 && [heading(t("book.clips")), listed(clips.map((one) => entry({ ...one, text: one.text || t("book.unsummarised") }, one.kind === "marker" && ` · ${t("evening.kind.marker")}`)))],
+    clips.length > 0 && [heading(t("book.clips")), listed(clips.map((one) => entry({ ...one, text: one.text || t("book.unsummarised") }, one.kind === "marker" && ` · ${t("evening.kind.marker")}`)).reverse())],
   ];
 }
 

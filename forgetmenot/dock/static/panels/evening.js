@@ -25,7 +25,7 @@ export function evening(id) {
 
 const moment = (one) => t(`evening.${one.kind}`, { text: one.text, n: Number(one.text) || 1, who: one.who || t("evening.somebody") });
 
-export function eveningPicture(data) {
+function eveningPicture(data) {
   const first = Math.floor(data.at / MINUTE);
   const last = Math.max(first + 1, Math.floor((data.ended_at || Math.max(data.until, clock.now() - 12 * 60 * MINUTE)) / MINUTE), ...data.minutes.map(([minute]) => minute));
   const length = last - first + 1;

@@ -12,7 +12,6 @@ const LONG = 90; // letters from which a line may need more than three rows
 const AT_END = 24; // pixels
 const RESTS_AFTER = 1500; // ms: a mouse that moved a moment ago is about to press something
 const SCROLLS_FOR = 600; // ms from a turn of the wheel or a key to its scrolling
-
 export const group = (item) => (item.kind === "episode" || item.kind === "note" ? "memory" : item.kind);
 
 // `off`: groups that are not shown.
@@ -27,19 +26,15 @@ export function feed(off) {
   let follows = true;
   let moved = 0;
   let scrolled = 0;
-  let pressed = false;
-
-  const released = () => { pressed = false; };
+  const pressed = () => list.matches(":active");
   const byHand = () => { scrolled = Date.now(); };
   for (const name of ["wheel", "touchmove", "keydown"]) list.addEventListener(name, byHand, { passive: true });
-  list.addEventListener("pointerdown", () => { pressed = true; });
-  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, released);
   list.addEventListener("pointermove", () => { moved = Date.now(); });
   list.addEventListener("mouseleave", () => { moved = 0; setTimeout(refresh, 0); });
   list.addEventListener("scroll", () => {
     if (list.scrollHeight - list.scrollTop - list.clientHeight < AT_END) {
       if (!follows) toEnd();
-    } else if (pressed || Date.now() - scrolled < SCROLLS_FOR) follows = false;
+    } else if (pressed() || Date.now() - scrolled < SCROLLS_FOR) follows = false;
   });
   list.addEventListener("keydown", (event) => { if (event.key === "Escape") toEnd(); });
   const resized = new ResizeObserver(() => { if (follows) list.scrollTop = list.scrollHeight; });
@@ -52,7 +47,7 @@ export function feed(off) {
   }
 
   // What is about to be pressed does not move away.
-  const stands = () => !follows || pressed || (list.matches(":hover") && Date.now() - moved < RESTS_AFTER);
+  const stands = () => !follows || pressed() || (list.matches(":hover") && Date.now() - moved < RESTS_AFTER);
 
   function refresh() {
     const still = stands() && nodes.size > 0;
@@ -94,13 +89,12 @@ export function feed(off) {
   return {
     node, refresh, toEnd,
     tick() { if (!newer.hidden || moved) refresh(); },
-    close() { resized.disconnect(); for (const name of ["pointerup", "pointercancel"]) removeEventListener(name, released); },
+    close: () => resized.disconnect(),
   };
 }
 
 // What waits for approval stands above with its buttons, and so does what was said about it.
 const isAsked = (item) => (item.kind === "action" && item.status === "waiting") || item.asks;
-
 const sameItems = (before, after) => before.length === after.length && before.every((item, place) => item === after[place]);
 const words = (item) => item.text.trim().toLowerCase();
 const countable = (item) => item.kind === "line" && !item.addressed && item.what !== "spoken";

@@ -1,10 +1,10 @@
 import { box, path } from "../chart.js";
-import { h, put, redraw, s, button, changedOnly, chip, empty, entitle, heading, keeping, soon } from "../dom.js";
+import { h, put, redraw, s, button, changedOnly, chip, empty, entitle, heading, keeping, sentence, soon } from "../dom.js";
 import { download, get } from "../api.js";
-import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
+import { act, back, confirmed, does, doing, label, reading, result, say, searchField, sheet } from "../ask.js";
 import { longList } from "../list.js";
 import { state } from "../live.js";
-import { ago, clock, date, exact, firstSummary, hour, parts, shortDate, span, t } from "../words.js";
+import { ago, calendarDay, clock, date, exact, firstSummary, hour, isoDay, parts, shortDate, span, t } from "../words.js";
 import { openAnswers } from "./answers.js";
 import { openBook } from "./book.js";
 import { evening } from "./evening.js";
@@ -27,21 +27,13 @@ export function open(panel, rest) {
   return TABS[tab](body);
 }
 
-function search(call) {
-  let timer = 0;
-  const field = h("input", { type: "search", "aria-label": t("find"), placeholder: t("find"), maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(call, 200); } });
-  return field;
-}
-
 // Before the first summary an empty list says what it waits for.
 const soFar = (otherwise) => (state.now?.unread && !state.now.summaries ? firstSummary(state.now) : otherwise);
 const SELDOM = 3000; // ms between two looks at what is long
 const tell = (problem) => say(problem.message, false);
 
-// ── people ──────────────────────────────────────────────────────────────────────────────────
-
 function openPeople(panel) {
-  const find = search(() => list.reload());
+  const find = searchField(() => list.reload());
   const caption = h("p", { class: "meta people-caption" }), filters = h("div", { class: "kinds-of" }), edge = h("div", { class: "person edge meta" });
   let kind = "", streams = [], data = null;
   const list = longList({
@@ -93,41 +85,32 @@ function openPerson(panel, id) {
   const drawHead = changedOnly(drawPerson);
   const picture = timeline(), drawTime = changedOnly(picture.draw);
 
-  async function refresh() {
-    try {
-      drawHead(await get(`person/${encodeURIComponent(id)}`));
-      drawTime(await get(`timeline/${encodeURIComponent(id)}`));
-      await list.refresh();
-    } catch (problem) {
-      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, `← ${t("memory.people")}`)), empty(problem.message));
-      else failed(head, problem, refresh);
-    }
-  }
+  const ask = (what) => get(`${what}/${encodeURIComponent(id)}`);
 
   function drawPerson(person) {
     entitle(person.name, t("panel.memory"));
     redraw(
-      head, h("a", { href: "#memory", class: "back" }, `← ${t("memory.people")}`),
+      head, back(),
       h("h2", {}, person.name, marks(person)),
       h("p", { class: "meta" }, `${t("people.first_seen", { date: date(person.first_seen_at) })} · ${figures(person)}`),
-      (person.wishes || person.together.length > 0) && h("p", { class: "meta", dir: "auto" }, [person.wishes, ...person.together].filter(Boolean).join(" · "), " ", person.wishes && button(label("uncall"), async (event) => { if (await act("uncall", { viewer: person.id }, event.currentTarget)) refresh(); }, { class: "ghost small", data: { key: "uncall" } })),
-      h("div", { class: "row" }, button(t("rights.export"), () => exported(person), { class: "small", data: { key: "export" } }), optOut(person, async (done) => { if (await done) refresh(); }),
+      (person.wishes || person.together.length > 0) && h("p", { class: "meta", dir: "auto" }, [person.wishes, ...person.together].filter(Boolean).join(" · "), " ",
+        person.wishes && doing("uncall", { viewer: person.id }, refresh, { data: { key: "uncall" } })),
+      h("div", { class: "row" }, button(t("rights.export"), () => exported(person), { class: "small", data: { key: "export" } }),
+        doing(person.opted_out ? "opt_in" : "opt_out", { viewer: person.id }, refresh, { class: "small", data: { key: "optout" } }),
         button(label("erase"), async (event) => { if (await erase(person, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
     redraw(about, person.brief && h("p", {}, person.brief));
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(panel, head, about, picture.node, remember(label("remember"), { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
-  refresh();
+  put(panel, head, about, picture.node, remember(label("remember"), { target: id }, () => refresh()), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(() => refresh(), { viewer: id }), alone);
+  const refresh = reading(head, () => Promise.all([ask("person"), ask("timeline")]), ([person, time]) => {
+    drawHead(person);
+    drawTime(time);
+    return list.refresh();
+  }, panel);
   return { close: list.close, changed: soon(refresh) };
 }
-
-// ── what a person may ask for ───────────────────────────────────────────────────────────────
-
-const choice = (person) => (person.opted_out ? "opt_in" : "opt_out");
-const optOut = (person, then) =>
-  button(label(choice(person)), (event) => then(act(choice(person), { viewer: person.id }, event.currentTarget)), { class: "small", title: does(choice(person)), data: { key: "optout" } });
 
 const exported = (person) => get(`export/${encodeURIComponent(person.id)}`).then((data) => download(`forgetmenot-${person.login || person.id}.json`, data)).catch(tell);
 
@@ -172,25 +155,20 @@ function adder(operation, name, body, refresh, label, more = {}) {
     },
   }, more.minlength && h("span", { class: "meta" }, label), h("div", { class: "row" }, field, h("button", { type: "submit", class: more.minlength ? "primary" : "" }, t("add"))));
 }
-const remember = (words, body, refresh) => adder("remember", "fact", body, refresh, words, { minlength: 5, placeholder: body.target && t("people.remember_example") });
-const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, label("never_mention"));
-
-// ── the channel ─────────────────────────────────────────────────────────────────────────────
+const remember = (words, body, refresh) => adder("remember", "fact", body, refresh, words, { minlength: 5, placeholder: t(body.target ? "people.remember_example" : body.joke ? "channel.joke_example" : "channel.remember_example") });
+const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, label("never_mention"), { placeholder: t("people.never_example"), title: does("never_mention") });
 
 function openChannel(panel) {
   const alone = h("ul", { class: "plain" }), doubtful = h("div", {}), receipts = h("div", {});
   const { list, past } = standingOrPast({ scope: "channel" }, () => refresh());
-  const drawAlone = changedOnly((rows) => redraw(alone, leftAlone(rows, refresh)));
-  const drawDoubtful = changedOnly((rows) => redraw(doubtful, leftInDoubt(rows)));
-  const drawReceipts = changedOnly((rows) => redraw(receipts, receiptList(rows)));
+  const drawers = {
+    left_alone: changedOnly((rows) => redraw(alone, leftAlone(rows, refresh))),
+    doubtful: changedOnly((rows) => redraw(doubtful, leftInDoubt(rows))),
+    receipts: changedOnly((rows) => redraw(receipts, receiptList(rows))),
+  };
   async function refresh() {
     await list.refresh();
-    const rows = await get("left_alone").catch(() => null);
-    if (rows) drawAlone(rows);
-    const texts = await get("doubtful").catch(() => null);
-    if (texts) drawDoubtful(texts);
-    const proofs = await get("receipts").catch(() => null);
-    if (proofs) drawReceipts(proofs);
+    for (const [what, draw] of Object.entries(drawers)) await get(what).then(draw, () => null);
   }
   put(panel, remember(label("remember"), {}, refresh), remember(t("channel.joke"), { joke: true }, refresh),
     heading(t("memory.notes_title"), past), list.root,
@@ -207,8 +185,8 @@ const leftInDoubt = (rows) => rows.length > 0 && [
 
 // Numbers of erasures and forgotten facts; a receipt does not say whose it is.
 const receiptList = (rows) => rows.length > 0 && [
-  h("h2", {}, t("channel.receipts")), h("p", { class: "meta" }, t("channel.receipts_text")),
-  h("ul", { class: "plain" }, rows.map((row) => h("li", {}, t(`channel.receipt.${row.finished ? row.kind : "unfinished"}`, { ...row, day: new Date(row.day).toISOString().slice(0, 10) })))),
+  h("h2", {}, t("channel.receipts")), h("p", { class: "meta" }, sentence(t("channel.receipts_text"))),
+  h("ul", { class: "plain" }, rows.map((row) => h("li", {}, t(`channel.receipt.${row.finished ? row.kind : "unfinished"}`, { ...row, day: calendarDay(isoDay(row.day)) })))),
 ];
 
 function doubtfulLink(row) {
@@ -218,14 +196,11 @@ function doubtfulLink(row) {
 }
 
 const leftAloneWords = (row) => row.words || (row.note ? `#${row.note}` : t("memory.unlisted_topic", { ago: ago(row.at) }));
-const leftAlone = (rows, refresh) => (rows.length
-  ? rows.map((row) => h("li", {}, leftAloneWords(row), " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.currentTarget); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
-  : null);
-
-// ── all notes, streams ──────────────────────────────────────────────────────────────────────
+const leftAlone = (rows, refresh) => rows.map((row) => h("li", {}, leftAloneWords(row), " ",
+  doing("may_mention", { id: row.id }, refresh, { data: { key: `allow${row.id}` } })));
 
 function openNotes(panel) {
-  const find = search(() => list.reload());
+  const find = searchField(() => list.reload());
   const total = h("p", { class: "meta" });
   const { list, past } = standingOrPast({}, () => list.refresh(), () => ({ find: find.value }), true, (page) => put(total, t("count.notes", { n: page.total })));
   const listAgain = soon(list.refresh, SELDOM);
@@ -289,27 +264,18 @@ async function episodes(id, inner) {
     h("p", {}, row.summary))));
 }
 
-// ── one note: where it comes from, and where it was used ────────────────────────────────────
-
+// One note: where it comes from, and where it was used.
 function openNote(panel, id) {
-  async function refresh() {
-    const path = encodeURIComponent(id);
-    try {
-      if (!panel.querySelector("form")) draw(await get(`note/${path}`, { chain: 1 }));
-    } catch (problem) {
-      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, `← ${t("panel.memory")}`)), empty(problem.message));
-      else failed(panel, problem, refresh);
-    }
-  }
+  const read = () => get(`note/${encodeURIComponent(id)}`, { chain: 1 });
   const edited = (note) => { if (`${note.id}` !== id) location.hash = `#memory/note/${note.id}`; };
   const draw = changedOnly(({ chain, ...note }) => redraw(
-    panel, h("a", { href: "#memory", class: "back" }, `← ${t("panel.memory")}`),
+    panel, back(),
     h("h2", {}, `#${note.id} `, chip(t(`status.${note.status}`), note.status)),
     noteCard(note, refresh, true, edited),
-    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: note.id }, event.currentTarget)) refresh(); }, { class: "small", data: { key: "undo" } })),
+    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, doing("restore", { id: note.id }, refresh, { class: "small", data: { key: "undo" } })),
     origin(chain),
   ));
-  refresh();
+  const refresh = reading(panel, read, (note) => { if (!panel.querySelector("form")) draw(note); }, panel); // whoever is writing goes on
   return { changed: soon(refresh) };
 }
 

@@ -2,7 +2,7 @@
 
 import { h, put, button, chip } from "../dom.js";
 import { get } from "../api.js";
-import { act, does, label, result } from "../ask.js";
+import { does, doing, label, result } from "../ask.js";
 import { ago, clock, date, span, sure, t } from "../words.js";
 
 const times = (note) => date(note.said_at) === date(note.confirmed_at) ? ago(note.confirmed_at) : t("note.said", { first: date(note.said_at), last: ago(note.confirmed_at) });
@@ -47,8 +47,19 @@ export function editor(note, cancel, saved) {
 export function noteCard(note, refresh, named = false, moved = null) {
   const live = note.status === "active";
   const card = h("div", { class: `item notecard ${note.status}`, data: { note: note.id } });
-  const go = async (name, body, event, undo = null) => { if (await act(name, { id: note.id, ...body }, event.currentTarget, undo)) refresh(); };
-  const tool = (name, call) => button(label(name), call, { class: "ghost small", title: does(name), data: { key: `${name}${note.id}` } });
+  const key = (name) => ({ data: { key: `${name}${note.id}` } });
+  const tool = (name, body = { id: note.id }) => doing(name, body, refresh, key(name));
+  const edit = () => put(card, editor(note, cancel, edited));
+  function cancel() {
+    show();
+    card.querySelector("button")?.focus();
+  }
+  function edited(changed) {
+    note = changed;
+    show();
+    moved?.(note);
+    refresh();
+  }
 
   function show() {
     const { who, text, said } = wordsOf(note);
@@ -58,12 +69,12 @@ export function noteCard(note, refresh, named = false, moved = null) {
       h("p", { class: "fact" }, (named || note.scope === "running_bit") && who && h("b", {}, `${who} `), text, " ", note.pinned && chip(t("note.pinned"), "good"), note.left_alone && chip(t("note.never_mentioned"), "warn"), !live && chip(t(`status.${note.status}`)), live && note.stale && chip(t("status.stale"))),
       h("p", { class: "meta" }, [sure(note.confidence), said, times(note), lifetime].filter(Boolean).join(" · "), " · ", h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`)),
       h("div", { class: "row tools" },
-        live && tool("edit", () => put(card, editor(note, () => { show(); card.querySelector("button")?.focus(); }, (changed) => { note = changed; show(); moved?.(note); refresh(); }))),
-        live && tool(note.pinned ? "unpin" : "pin", (event) => go(note.pinned ? "unpin" : "pin", {}, event)),
-        live && !note.left_alone && tool("never_mention", (event) => go("never_mention", { viewer: note.subject, what: `#${note.id}` }, event)),
-        note.left_alone && tool("may_mention", async (event) => { if (await act("may_mention", { id: note.left_alone }, event.currentTarget)) refresh(); }),
-        live && tool("retract", (event) => go("retract", {}, event, { name: "restore", body: { id: note.id } })),
-        !live && tool("restore", (event) => go("restore", {}, event))),
+        live && button(label("edit"), edit, { class: "ghost small", title: does("edit"), ...key("edit") }),
+        live && tool(note.pinned ? "unpin" : "pin"),
+        live && !note.left_alone && tool("never_mention", { id: note.id, viewer: note.subject, what: `#${note.id}` }),
+        note.left_alone && tool("may_mention", { id: note.left_alone }),
+        live && doing("retract", { id: note.id }, refresh, { ...key("retract"), undo: { name: "restore", body: { id: note.id } } }),
+        !live && tool("restore")),
     );
   }
 

@@ -84,10 +84,7 @@ function tryOut() {
   const text = h("input", { type: "text", "aria-label": t("now.try"), maxlength: 400, autocomplete: "off" });
   const result = h("div", { class: "result", "aria-live": "polite" });
   const go = h("button", { type: "submit", class: "primary" }, t("now.try_go"));
-  const form = h(
-    "form", { class: "try", onsubmit: run },
-    h("label", { for: "try-who" }, t("now.try_who")), who, text, go,
-  );
+  const form = h("form", { class: "try", onsubmit: run }, h("label", { for: "try-who" }, t("now.try_who")), who, text, go);
   async function run(event) {
     event.preventDefault();
     put(result, h("p", { class: "meta" }, t("moment")));

@@ -1,6 +1,6 @@
 // Chat of past streams: files are dropped, what learning from them takes is asked, and how far it is is shown.
 
-import { h, put, redraw, button, changedOnly } from "../dom.js";
+import { h, redraw, button, changedOnly } from "../dom.js";
 import { upload } from "../api.js";
 import { t } from "../words.js";
 
@@ -27,18 +27,18 @@ export function pastChatStep(frame) {
     busy = true;
     gauge.hidden = false;
     let taken = 0;
-    for (const file of files) {
-      step.tell(`${file.name}: ${t("moment")}`);
-      try {
-        await upload("past_chat", file, (share) => { gauge.value = (taken + share) / files.length; });
+    try {
+      for (const file of files) {
+        step.tell(`${file.name}: ${t("moment")}`);
+        await upload("past_chat", file);
         taken += 1;
-      } catch (problem) {
-        step.tell(problem.message, "bad");
-        break;
+        gauge.value = taken / files.length;
       }
+      await look();
+    } catch (problem) {
+      step.tell(problem.message, "bad");
     }
     choose.value = "";
-    if (taken === files.length) await look();
     busy = false;
   }
 

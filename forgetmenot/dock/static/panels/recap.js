@@ -1,8 +1,7 @@
 // The recap of a stream that is over: to read, to copy, and to post where the streamer wants it.
 
 import { h, put, button } from "../dom.js";
-import { change, copying, say, sheet } from "../ask.js";
-import { get, saveFile } from "../api.js";
+import { change, copying, saveText, sheet } from "../ask.js";
 import { canvasOf } from "../picture_file.js";
 import { ago, t } from "../words.js";
 import { evening } from "./evening.js";
@@ -33,13 +32,10 @@ async function draw(body, stream) {
     if (await change(name, given, from)) await draw(body, stream);
   }
 
-  const chapters = async (form) => {
-    const file = await get(`chapters/${stream}`, { form }).catch((problem) => say(problem.message, false));
-    if (file) saveFile(file.name, new Blob([file.text], { type: "text/plain" }));
-  };
+  const chapters = (form) => (event) => saveText(event.currentTarget, "", `chapters/${stream}`, { form });
 
   put(body, picture.node, text, h("div", { class: "row" }, copying(text, t("copy")), post),
-    h("div", { class: "row" }, h("span", { class: "meta" }, t("recap.chapters")), Object.entries({ youtube: "YouTube", csv: "CSV", edl: "EDL" }).map(([form, name]) => button(name, () => chapters(form), { class: "ghost small", data: { key: form } }))),
+    h("div", { class: "row" }, h("span", { class: "meta" }, t("recap.chapters")), Object.entries({ youtube: "YouTube", csv: "CSV", edl: "EDL" }).map(([form, name]) => button(name, chapters(form), { class: "ghost small", data: { key: form } }))),
     recap.recap_file && h("p", { class: "meta" }, t("recap.file", { file: recap.recap_file })),
     (recap.webhook || recap.posted_at) && h("p", { class: "meta" }, recap.posted_at ? t("recap.posted", { ago: ago(recap.posted_at) }) : t("recap.not_posted")),
     h("details", {}, h("summary", { class: "meta" }, t("recap.webhook"), recap.webhook && " ✓"),

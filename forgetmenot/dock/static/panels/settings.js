@@ -70,23 +70,24 @@ function checkList(node) {
     await change("backup", {}, event.target);
     again();
   }
-  let seconds = 0;
-  return { again, tick() { seconds += 1; if (seconds % 10 === 0) again(); } };
+  return { again, tick: soon(again, 10_000) };
 }
 
 // The page on disk that OBS is pointed to: its address to copy, and where in OBS it goes.
-export const obs = () => toCopy("obs", ["address"]);
+export const obs = () => toCopy("obs", { add: t("obs.add"), how: t("obs.how"), address: t("obs.address") });
+const connect = () =>
+  toCopy("connect", { add: t("connect.add"), how: t("connect.how"), address: t("connect.address"), token: t("connect.token") });
 
 // A button that shows what is to be copied into another program, and how.
-function toCopy(step, names) {
+function toCopy(step, { add, how, ...fields }) {
   const place = h("div", { class: "stack" });
-  const line = (name, value) => {
-    const field = h("input", { type: "text", readonly: true, value, "aria-label": t(`${step}.${name}`), onfocus: () => field.select() });
+  const line = (title, value) => {
+    const field = h("input", { type: "text", readonly: true, value, "aria-label": title, title, onfocus: () => field.select() });
     return h("div", { class: "row line-form" }, field, copying(field, t("copy")));
   };
-  return h("div", { class: "stack obs" }, button(t(`${step}.add`), async (event) => {
+  return h("div", { class: "stack obs" }, button(add, async (event) => {
     const answer = await change(step, {}, event.target);
-    if (answer) put(place, names.map((name) => line(name, answer[name])), h("p", { class: "meta" }, t(`${step}.how`)));
+    if (answer) put(place, Object.entries(fields).map(([name, title]) => line(title, answer[name])), h("p", { class: "meta" }, sentence(how)));
   }), place);
 }
 
@@ -127,7 +128,7 @@ export function setting(row) {
     h("label", { for: id }, row.label),
     h("div", { class: "control" }, control.node, save),
     h("p", { class: "meta" }, row.sentence, !long && !usual && ` ${t("settings.default", { value: inWords(row, row.default) })}`, !usual && button(t("settings.use_default"), () => { control.write(row.default); send(row.default); }, { class: "ghost small", data: { key: `default-${id}` } })),
-    row.table === "local_api" && row.value && toCopy("connect", ["address", "token"]));
+    row.table === "local_api" && row.value && connect());
 }
 
 function build(row, id, on) {

@@ -1,6 +1,6 @@
 // The set-up, step by step: each can be left and come back to, and says in words what came of it.
 
-import { h, s, put, button, changedOnly, sentence } from "../dom.js";
+import { h, s, put, button, changedOnly, sentence, soon } from "../dom.js";
 import { get } from "../api.js";
 import { failed, step as ask } from "../ask.js";
 import { state } from "../live.js";
@@ -8,14 +8,12 @@ import { MODES, ago, clock, firstSummary, language, left, named, parts, t } from
 import { pastChatStep } from "./past_chat.js";
 import { obs } from "./settings.js";
 
-const LOOK_EVERY = 2; // seconds
 const EXPLAINED = new Set(["channel", "login", "hearing", "past_chat"]); // the others explain themselves by their choices
 
 export function open(panel, [wanted] = []) {
   const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep(), hearing: hearingStep(), past_chat: pastChatStep(frame) };
   const all = Object.values(steps);
   const hello = helloCard();
-  let looks = 0;
   let chosen = false; // the step that is open was not chosen by hand yet
   panel.addEventListener("next", (event) => { // a step is done: the one after it opens
     const after = all[all.findIndex((step) => step.node === event.target) + 1];
@@ -23,12 +21,12 @@ export function open(panel, [wanted] = []) {
   });
 
   async function refresh() {
+    const drawn = panel.querySelector(".step") !== null;
     let answer, settings;
     try {
-      answer = await get("setup");
-      if (!panel.querySelector(".step")) settings = await get("settings");
+      [answer, settings] = await Promise.all([get("setup"), drawn || get("settings")]);
     } catch (problem) {
-      if (problem.status !== 0 && !panel.querySelector(".step")) failed(panel, problem, refresh);
+      if (problem.status !== 0 && !drawn) failed(panel, problem, refresh);
       return;
     }
     if (!panel.querySelector(".step")) {
@@ -46,14 +44,14 @@ export function open(panel, [wanted] = []) {
     }
   }
 
+  const look = soon(refresh, 2000);
   refresh();
   return {
     changed: refresh,
     on(what) { if (what === "items") refresh(); },
     tick() {
       for (const step of all) step.tick?.();
-      looks += 1;
-      if (looks % LOOK_EVERY === 0 && !document.hidden) refresh();
+      if (!document.hidden) look();
     },
   };
 }
@@ -123,9 +121,8 @@ const field = (label, control, more) => h("label", { class: "field" }, label, co
 function follow(control, value) {
   if (!control.dataset.typed && document.activeElement !== control && control.value !== value) control.value = value;
 }
+const untyped = (...controls) => { for (const control of controls) delete control.dataset.typed; };
 const input = (props) => h("input", { type: "text", autocomplete: "off", spellcheck: "false", ...props, oninput: (event) => { event.target.dataset.typed = "1"; props.oninput?.(event); } });
-
-// ── channel ─────────────────────────────────────────────────────────────────────────────────
 
 function channelStep() {
   const name = input({ maxlength: 80, "aria-label": t("setup.channel.name") });
@@ -136,7 +133,9 @@ function channelStep() {
   let asked = "";
   async function send(event) {
     event.preventDefault();
-    if (await step.run("channel", { channel: name.value }, save)) { delete name.dataset.typed; asked = name.value; }
+    if (!(await step.run("channel", { channel: name.value }, save))) return;
+    untyped(name);
+    asked = name.value;
   }
   function draw(data) {
     const connected = data.name && data.phase === "connected";
@@ -156,8 +155,6 @@ function channelStep() {
   }
   return { node: step.node, draw, begin: () => name.focus() };
 }
-
-// ── model ───────────────────────────────────────────────────────────────────────────────────
 
 const KINDS = ["gemini", "local", "hosted", "offline"];
 const secret = () => h("input", { type: "password", autocomplete: "off", maxlength: 300 });
@@ -216,12 +213,13 @@ function modelStep() {
     if (answer) use(kind, answer.base_url, answer.models);
   }
   async function send() {
+    const service = { provider: "openai_compatible", base_url: address[shown]?.value, model: model[shown]?.value };
     const body = {
-      gemini: () => ({ provider: "gemini", key: key.value }),
-      local: () => ({ provider: "openai_compatible", base_url: address.local.value, model: model.local.value }),
-      hosted: () => ({ provider: "openai_compatible", base_url: address.hosted.value, model: model.hosted.value, key: hostedKey.value }),
-      offline: () => ({ provider: "offline" }),
-    }[shown]();
+      gemini: { provider: "gemini", key: key.value },
+      local: service,
+      hosted: { ...service, key: hostedKey.value },
+      offline: { provider: "offline" },
+    }[shown];
     const began = Date.now();
     const waits = setInterval(() => step.tell(t("setup.model.testing", { model: body.model || t(`choice.${shown}`), n: Math.round((Date.now() - began) / 1000) }), "working"), 1000);
     const answer = await step.run("model", body, save);
@@ -252,15 +250,13 @@ function modelStep() {
   return { node: step.node, draw };
 }
 
-// ── character ───────────────────────────────────────────────────────────────────────────────
-
 function characterStep() {
   let typing = 0;
-  const soon = () => { clearTimeout(typing); typing = setTimeout(sample, 1200); };
-  const name = input({ maxlength: 40, oninput: soon });
-  const persona = h("textarea", { rows: 4, maxlength: 4000, oninput: () => { persona.dataset.typed = "1"; soon(); } });
+  const later = () => { clearTimeout(typing); typing = setTimeout(sample, 1200); };
+  const name = input({ maxlength: 40, oninput: later });
+  const persona = h("textarea", { rows: 4, maxlength: 4000, oninput: () => { persona.dataset.typed = "1"; later(); } });
   const presets = h("div", { class: "row" });
-  const text = input({ maxlength: 300, oninput: soon });
+  const text = input({ maxlength: 300, oninput: later });
   const sampled = h("blockquote", { class: "said", "aria-live": "polite" }, "…");
   const save = button(t("save"), send, { class: "primary" });
   const step = frame(3, "character",
@@ -278,7 +274,7 @@ function characterStep() {
   async function send() {
     localStorage.setItem("forgetmenot-character", "1");
     if (!(await step.run("character", body(), save))) return;
-    for (const node of [name, persona]) delete node.dataset.typed;
+    untyped(name, persona);
     step.next();
   }
   step.node.addEventListener("toggle", () => { if (step.node.open && sampled.textContent === "…") sample(); });
@@ -296,8 +292,6 @@ function characterStep() {
   }
   return { node: step.node, draw };
 }
-
-// ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 function loginStep() {
   const id = input({ maxlength: 64, "aria-label": t("setup.login.client_id"), placeholder: t("setup.login.client_id") });
@@ -347,8 +341,6 @@ const codeCard = (pending) => h("div", { class: "row code-card" },
     h("p", {}, h("b", { class: "user-code" }, pending.code)),
     h("p", { class: "meta" }, parts("setup.login.valid", { left: h("span", { data: { until: pending.until } }) }))));
 
-// ── mode ────────────────────────────────────────────────────────────────────────────────────
-
 function modeStep() {
   const choose = (event) => step.run("mode", { mode: event.currentTarget.dataset.mode }, event.currentTarget);
   const buttons = MODES.map((mode) => button(h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))), choose, { class: "kind", data: { mode } }));
@@ -360,8 +352,6 @@ function modeStep() {
   }
   return { node: step.node, draw };
 }
-
-// ── the streamer's voice ────────────────────────────────────────────────────────────────────
 
 function hearingStep() {
   const obs = input({ maxlength: 200, placeholder: "ws://127.0.0.1:4455" });
@@ -387,8 +377,7 @@ function hearingStep() {
   }
   async function send() {
     const body = { obs: obs.value, source: source.value, captions: captions.value, programs: programs.checked };
-    if (!(await step.run("hearing", body, save))) return;
-    for (const node of [obs, source, captions, programs]) delete node.dataset.typed;
+    if (await step.run("hearing", body, save)) untyped(obs, source, captions, programs);
   }
   function draw(data) {
     follow(obs, data.obs);

@@ -2,7 +2,7 @@
 
 import { h, put, redraw, button, chip } from "../dom.js";
 import { get } from "../api.js";
-import { act, does, label, sheet, say } from "../ask.js";
+import { act, does, doing, label, sheet, say } from "../ask.js";
 import { date, hour, named, t } from "../words.js";
 import { editor, wordsOf } from "./note.js";
 
@@ -41,9 +41,8 @@ function rating(reply) {
 function usedNote(note) {
   const node = h("div", { class: "item notecard" });
   const again = async () => { note = await get(`note/${note.id}`).catch(() => note); show(); };
-  const tool = (name, call) => button(label(name), call, { class: "small", data: { key: `${name}${note.id}` } });
-  const remove = async (event) => { if (await act("retract", { id: note.id }, event.currentTarget, { name: "restore", body: { id: note.id }, then: again })) again(); };
-  const restore = async (event) => { if (await act("restore", { id: note.id }, event.currentTarget)) again(); };
+  const key = (name) => ({ class: "small", data: { key: `${name}${note.id}` } });
+  const tool = (name, undo = null) => doing(name, { id: note.id }, again, { ...key(name), undo });
   const edit = () => put(node, editor(note, back, (changed) => { note = changed; back(); }));
   function back() {
     show();
@@ -53,7 +52,7 @@ function usedNote(note) {
     const { who, text, said } = wordsOf(note);
     const stands = note.status === "active";
     redraw(node, h("p", {}, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), " ", who && h("b", {}, `${who} `), text, " ", !stands && chip(t(`status.${note.status}`)), h("span", { class: "meta" }, ` (${said}, ${date(note.confirmed_at)})`)),
-      h("div", { class: "row" }, stands ? [tool("edit", edit), tool("retract", remove)] : tool("restore", restore)));
+      h("div", { class: "row" }, stands ? [button(label("edit"), edit, key("edit")), tool("retract", { name: "restore", body: { id: note.id }, then: again })] : tool("restore")));
   }
   show();
   return node;
