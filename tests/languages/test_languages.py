@@ -231,3 +231,14 @@ def test_what_the_dock_says_of_a_result_names_no_command_of_chat() -> None:
         texts = [*tables["result"].values(), *tables["page"]["does"].values()]
         texts += tables["page"]["did"].values()
         assert not re.findall(r"![a-z]\w*", str(texts)), code
+
+
+def test_no_button_of_the_dock_has_a_tooltip_that_names_a_command_of_chat() -> None:
+    """A button's tooltip is its operation's sentence, or the page's own one for it."""
+    buttons = set(re.findall(r'"(\w+)"', PAGE)) & set(OPERATIONS)
+    assert {"edit", "uncall", "never_mention", "pause", "opt_out"} <= buttons
+    for code in languages():
+        tables = in_language(code).tables
+        tooltips = {**tables["does"], **tables["page"]["does"]}
+        for name in buttons:
+            assert not re.findall(r"![a-z]\w*", tooltips.get(name, "")), (code, name)
