@@ -101,7 +101,7 @@ async def test_it_is_searched_a_quote_removed_and_all_exported(
         link = page.get_by_role("link", name="video").first
         assert (await link.get_attribute("href") or "").endswith("77?t=0h21m0s")
         await page.get_by_role("button", name="Remove quote").click()
-        await expect(page.locator("li").last).to_contain_text("marker")
+        await expect(page.locator("li", has_text="marker")).to_be_visible()
         async with page.expect_download() as download:
             await page.get_by_role("button", name="Export").click()
         file = await (await download.value).path()

@@ -150,15 +150,16 @@ export function sheet(title, ...content) {
 
 export function confirmed({ title, text, type, yes, kind = "danger" }) {
   return new Promise((done) => {
-    const field = type && h("input", { type: "text", autocomplete: "off", "aria-label": t("type_to_confirm", { name: type }), oninput: check, onkeydown: (event) => { if (event.key === "Enter" && !go.disabled) go.click(); } });
-    const go = button(yes, () => { dialog.returnValue = "yes"; dialog.close("yes"); }, { class: kind });
-    function check() { go.disabled = field.value.trim().toLowerCase() !== type.toLowerCase(); }
-    const dialog = sheet(
-      title, h("p", {}, text),
+    const go = h("button", { type: "submit", value: "yes", class: kind, disabled: Boolean(type) }, yes);
+    const check = () => { go.disabled = field.value.trim().toLowerCase() !== type.toLowerCase(); };
+    const field = type && h("input", { type: "text", autocomplete: "off", oninput: check });
+    const form = h(
+      "form", { class: "stack", method: "dialog" }, h("p", {}, text),
       type && h("label", { class: "field" }, t("type_to_confirm", { name: type }), field),
       h("div", { class: "row end" }, button(t("cancel"), () => dialog.close(), { class: "ghost" }), go),
     );
-    if (type) { go.disabled = true; field.focus(); }
+    const dialog = sheet(title, form);
+    field?.focus();
     dialog.addEventListener("close", () => done(dialog.returnValue === "yes"));
   });
 }
