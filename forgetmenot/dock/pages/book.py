@@ -19,7 +19,7 @@ from forgetmenot.text.mentions import with_names
 
 if TYPE_CHECKING:
     # the parts that the page shows are imported when it is first opened
-    from forgetmenot.memory.book import Entry
+    from forgetmenot.memory.book import Clip, Entry, Joke
 
 FOUND_LIMIT = 20
 LONGEST_SEARCH = 80
@@ -44,34 +44,42 @@ async def _book(context: DockContext, request: web.Request) -> object:
 
 
 async def _pages(context: DockContext, now: int) -> dict[str, list[Item]]:
+    """Return all that the book holds, by its parts."""
     from forgetmenot.memory import book
 
     pages = await context.db.together(lambda source: book.pages(source, now))
-    entries = [*pages.quotes]
-    entries += [joke.entry for joke in pages.jokes]
-    entries += [clip.entry for clip in pages.clips]
-    tellers: list[str] = []
+    texts = [quote.text for quote in pages.quotes]
+    texts += [joke.entry.text for joke in pages.jokes]
+    texts += [clip.entry.text for clip in pages.clips]
+    teller_ids: list[str] = []
     for joke in pages.jokes:
-        tellers += joke.people
-    shown_names = await names(context.db, [entry.text for entry in entries], tellers)
-    jokes = []
-    for joke in pages.jokes:
-        people = [
-            shown_names[viewer_id]
-            for viewer_id in joke.people
-            if viewer_id in shown_names
-        ]
-        item = _item(joke.entry, shown_names)
-        jokes.append({**item, "times": joke.times, "people": people})
-    clips = []
-    for clip in pages.clips:
-        item = _item(clip.entry, shown_names)
-        clips.append({**item, "kind": clip.kind, "address": clip.address})
+        teller_ids += joke.people
+    # One read of all names: the page has up to hundreds of texts.
+    shown_names = await names(context.db, texts, teller_ids)
     return {
         "quotes": _items(pages.quotes, shown_names),
-        "jokes": jokes,
-        "clips": clips,
+        "jokes": [_joke_item(joke, shown_names) for joke in pages.jokes],
+        "clips": [_clip_item(clip, shown_names) for clip in pages.clips],
     }
+
+
+def _joke_item(joke: "Joke", shown_names: Mapping[str, str]) -> Item:
+    """Return a running joke with its times, and with who told it."""
+    item = _item(joke.entry, shown_names)
+    item["times"] = joke.times
+    # Whoever is hidden has no name here, and is left out.
+    item["people"] = [
+        shown_names[viewer_id] for viewer_id in joke.people if viewer_id in shown_names
+    ]
+    return item
+
+
+def _clip_item(clip: "Clip", shown_names: Mapping[str, str]) -> Item:
+    """Return a clip or a marker with its address."""
+    item = _item(clip.entry, shown_names)
+    item["kind"] = clip.kind
+    item["address"] = clip.address
+    return item
 
 
 def _items(entries: Sequence["Entry"], shown_names: Mapping[str, str]) -> list[Item]:
@@ -79,32 +87,46 @@ def _items(entries: Sequence["Entry"], shown_names: Mapping[str, str]) -> list[I
 
 
 def _item(entry: "Entry", shown_names: Mapping[str, str]) -> Item:
-    return {**asdict(entry), "text": with_names(entry.text, shown_names)}
+    item = asdict(entry)
+    item["text"] = with_names(entry.text, shown_names)
+    return item
 
 
 async def _markdown(context: DockContext, _request: web.Request) -> object:
     """Return the book as a text in Markdown."""
     say = context.language
     zone = context.settings().bot.timezone
-    held = await _pages(context, context.clock.now())
-    parts = [f"# {say('page.memory.book')}"]
-    for name, rows in held.items():
+    pages = await _pages(context, context.clock.now())
+    title = say("page.memory.book")
+    parts = [f"# {title}"]
+    for name, rows in pages.items():
+        if not rows:
+            continue
+        heading = say(f"page.book.{name}")
+        parts.append(f"## {heading}")
         lines = [_line(row, zone) for row in rows]
-        if lines:
-            parts += [f"## {say(f'page.book.{name}')}", "\n".join(lines)]
-    return {"text": "\n\n".join([*parts, ""])}
+        parts.append("\n".join(lines))
+    parts.append("")
+    return {"text": "\n\n".join(parts)}
 
 
 def _line(row: Mapping[str, object], zone: str) -> str:
-    """Return a line of a list: what it is, and when."""
-    when = [iso_day(int(str(row["at"])), zone), str(row["minutes"])]
+    """Return a line of a list: what it is, and in brackets when, and who."""
+    at = int(str(row["at"]))
+    details = [iso_day(at, zone), str(row["minutes"])]
     people = row.get("people")
     if isinstance(people, list):
-        when += map(str, people)
-    links = [str(row.get("address", "")), str(row["link"])]
-    text = escape_markdown(str(row["text"]))
-    label = escape_markdown(", ".join(_filled(when)))
-    return f"- {' '.join(_filled([text, f'({label})', *links]))}"
+        details += people
+    details_text = ", ".join(_filled(details))
+    # Both hold what chat wrote, which must not become markup. Addresses are ours.
+    words = [
+        escape_markdown(str(row["text"])),
+        f"({escape_markdown(details_text)})",
+        str(row.get("address", "")),
+        str(row["link"]),
+    ]
+    line = " ".join(_filled(words))
+    return f"- {line}"
 
 
 def _filled(texts: Iterable[str]) -> list[str]:

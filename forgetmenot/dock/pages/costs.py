@@ -37,16 +37,22 @@ async def _costs(context: DockContext, request: web.Request) -> object:
     reply_by_day: dict[str, float] = {}
     memory_by_day: dict[str, float] = {}
     for row in rows:
-        by_day = reply_by_day if row["purpose"] == Purpose.REPLY else memory_by_day
+        is_reply = row["purpose"] == Purpose.REPLY
+        by_day = reply_by_day if is_reply else memory_by_day
         amount = _amount(settings, row) if in_money else float(row["calls"])
-        by_day[row["day"]] = by_day.get(row["day"], 0.0) + amount
-    limits = settings.limits
+        spent_before = by_day.get(row["day"], 0.0)
+        by_day[row["day"]] = spent_before + amount
+    # A day without a call has a row too, so that the picture has no gap.
     day_rows = []
     for day in _days(first, today):
         name = day.isoformat()
-        reply = reply_by_day.get(name, 0.0)
-        memory = memory_by_day.get(name, 0.0)
-        day_rows.append({"day": name, "reply": reply, "memory": memory})
+        day_row = {
+            "day": name,
+            "reply": reply_by_day.get(name, 0.0),
+            "memory": memory_by_day.get(name, 0.0),
+        }
+        day_rows.append(day_row)
+    limits = settings.limits
     return {
         "money": in_money,
         "currency": currency_of(settings),

@@ -98,7 +98,9 @@ async def _doubtful(context: DockContext, _request: web.Request) -> object:
     shown_names = await names(context.db, (str(row["text"]) for row in rows))
     items = []
     for row in rows:
-        items.append({**row, "text": with_names(str(row["text"]), shown_names)})
+        item = dict(row)
+        item["text"] = with_names(str(row["text"]), shown_names)
+        items.append(item)
     return items
 
 
@@ -116,16 +118,15 @@ async def _learned_in(context: DockContext, request: web.Request) -> object:
     shown_names = await names(context.db, facts, subject_ids)
     changes = []
     for row in rows:
-        changes.append(
-            {
-                "kind": row["kind"],
-                "at": row["at"],
-                "note": row["note_id"],
-                "scope": row["scope"],
-                "who": name_of(row["subject_id"], shown_names),
-                "fact": with_names(row["fact"], shown_names),
-            }
-        )
+        change = {
+            "kind": row["kind"],
+            "at": row["at"],
+            "note": row["note_id"],
+            "scope": row["scope"],
+            "who": name_of(row["subject_id"], shown_names),
+            "fact": with_names(row["fact"], shown_names),
+        }
+        changes.append(change)
     return changes
 
 
