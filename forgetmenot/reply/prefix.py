@@ -1,12 +1,12 @@
 """Keeps the prompt's prefix from one compaction pass to the next.
 
 - The prefix keeps its bytes until the next pass, because only an unchanged one is found in a
-  provider's cache. It is composed anew when the settings changed, somebody was erased, or something
-  in it may not be shown any more. A restart composes it again.
+  provider's cache. It is composed anew when the settings, the title or the category changed,
+  somebody was erased, or something in it may not be shown any more. A restart composes it again.
 - Nothing of hidden people, nothing redacted, nothing suppressed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -32,14 +32,16 @@ class PrefixKeeper(Struct):
     # the ids of the people and of the notes in it
     _people: frozenset[str] = frozenset()
     _note_ids: tuple[int, ...] = ()
+    # the stream's title and category that stand in it
+    _stream: tuple[str, str] = ("", "")
     # of what was suppressed when the prefix was composed
     revision: notes.Revision = ()
 
     async def current(self) -> Prefix:
         """Return the prefix.
 
-        It is composed at the first call, and when something in it may not be shown any more.
-        Raises StoreError.
+        It is composed at the first call, when the title or the category is another one, and when
+        something in it may not be shown any more. Raises StoreError.
         """
         if self._prefix is None:
             return await self.refresh()
@@ -55,6 +57,7 @@ class PrefixKeeper(Struct):
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)
         self._people = frozenset(material.names)
+        self._stream = (material.title, material.category)
         self._note_ids = row_ids(prefix, "notes")
         is_changed = self._prefix is None or self._prefix.text != prefix.text
         self._prefix = prefix
@@ -64,7 +67,10 @@ class PrefixKeeper(Struct):
         return prefix
 
     async def _may_still_be_shown(self, source: Source) -> bool:
-        """Return whether nothing in the prefix was suppressed, replaced or hidden since."""
+        """Return whether it is still true: nothing in it was suppressed, replaced, hidden or renamed."""
+        channel = await channel_state.read_all(source)
+        if _title_and_category(channel) != self._stream:
+            return False
         if await notes.suppression_revision(source) != self.revision:
             return False
         if await notes.not_active(source, self._note_ids):
@@ -74,8 +80,7 @@ class PrefixKeeper(Struct):
     async def _material(self, settings: Settings) -> PrefixMaterial:
         """Return what the prefix is composed of."""
         channel = await channel_state.read_all(self.db)
-        title = channel.get("title", "")
-        category = channel.get("category", "")
+        title, category = _title_and_category(channel)
         suppression_filter = await load_filter(self.db)
         allowed_digest = suppression_filter.without(channel.get("digest", ""))
         digest = await without_hidden(self.db, allowed_digest)
@@ -96,6 +101,10 @@ class PrefixKeeper(Struct):
             episodes=tuple(past),
             names=await viewers.named_in(self.db, texts),
         )
+
+
+def _title_and_category(channel: Mapping[str, str]) -> tuple[str, str]:
+    return (channel.get("title", ""), channel.get("category", ""))
 
 
 def row_ids(prefix: Prefix, table: str) -> tuple[int, ...]:

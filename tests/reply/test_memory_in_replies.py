@@ -177,6 +177,20 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
         assert (gone in text, kept in text) == (False, True), change
 
 
+async def test_a_new_title_and_game_stand_in_the_next_prompt(stage: Stage) -> None:
+    """The stream of yesterday had another title, and no pass comes within the first half hour."""
+    before = await stage.keeper.current()
+    assert "title: Racing\n" in before.text
+    state = {"title": "The last boss", "category": "Hades"}
+    async with stage.db.write() as tx:
+        await channel_state.put(tx, state, stage.clock.now())
+    await stage.reply("@forgetmenot_bot what is on?")
+    prompt = stage.model.asked[-1].system + stage.model.asked[-1].prompt
+    assert "title: The last boss\ncategory: Hades\n" in prompt
+    after = await stage.keeper.current()
+    assert await stage.keeper.current() is after
+
+
 async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_were(
     stage: Stage,
 ) -> None:
