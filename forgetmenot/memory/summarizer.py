@@ -60,7 +60,7 @@ from forgetmenot.people.names import in_chat
 from forgetmenot.people.standing import active_now
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import PrivacySettings, Settings
-from forgetmenot.store import channel_state, streams, viewers
+from forgetmenot.store import bot_messages, channel_state, streams, viewers
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
@@ -367,7 +367,8 @@ class Summarizer(MemoryWriter):
         settings = self._settings()
         scene = await self._scene(window, settings)
         # in a thread, as all that is made of a window's texts: 80 ms for 400 lines, for which chat does not wait
-        request = await asyncio.to_thread(_summary_request, window, scene, settings)
+        told = await self._without_answers_to_commands(window)
+        request = await asyncio.to_thread(_summary_request, told, scene, settings)
         if request is None:
             return await self._counted(window, scene, settings)
         answer = await self._model.generate(request)
@@ -392,6 +393,15 @@ class Summarizer(MemoryWriter):
             language=read_language(answer.text),
             sentence_times=sentence_times,
         )
+
+    async def _without_answers_to_commands(self, window: Window) -> Window:
+        """Return a window without the bot's answers to commands.
+
+        The commands are not shown either, and `!missed` or `!quote` tell of what was before as if it was new.
+        """
+        own_ids = [line.id for line in window if line.from_bot]
+        answers = await bot_messages.answers_to_commands(self._db, own_ids)
+        return [line for line in window if line.id not in answers]
 
     async def by_counting(self, window: Window) -> NewEpisode:
         """Return the episode of a window without asking a model.

@@ -390,6 +390,7 @@ class ContextGatherer(Struct, frozen=True):
             source,
             BOT_REPLIES + THREAD_LINES,
             context.now - REPLIES_REACH_BACK,
+            commands=False,
         )
         actions_done = await facts.lately(
             source,

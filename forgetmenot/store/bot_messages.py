@@ -313,6 +313,20 @@ async def recently_sent(
     return newest_first[::-1]
 
 
+async def answers_to_commands(
+    source: Source,
+    twitch_ids: Sequence[str],
+) -> frozenset[str]:
+    """Return which of the bot's lines, by Twitch's ids, answer a command or announce something."""
+    sql = """
+        SELECT twitch_id
+        FROM bot_messages
+        WHERE twitch_id IN (SELECT value FROM json_each(?))
+            AND "trigger" IN ('command', 'notice')
+    """
+    return frozenset(await source.column(sql, (twitch_ids,)))
+
+
 # A viewer who speaks to the bot again within this time (ms) went on from its answer.
 LED_ON_WITHIN = 3 * MINUTE
 _BEST = """

@@ -304,7 +304,7 @@ async def _each_episode_covers_what_it_says(db: Database) -> None:
 
 
 async def test_commands_bots_and_own_lines(channel: Channel) -> None:
-    """Bare commands are covered but not shown; the bot's own lines are context."""
+    """Bare commands and their answers are covered but not shown; the bot's other lines are context."""
     channel.say("alice", "!so bob")
     channel.say("bob", "hello bot, I skate", addressed=True)
     async with channel.db.write() as tx:
@@ -312,6 +312,16 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     channel.ingest.note_own_line(
         "Hello bob.",
         event_id="own-1",
+        at=channel.clock.now(),
+        login="fmn",
+        user_id="99",
+    )
+    answer_to_command = {"twitch_id": "own-2", "trigger": "command"}
+    async with channel.db.write() as tx:
+        await put(tx, "bot_messages", text="Since May: bob won.", **answer_to_command)
+    channel.ingest.note_own_line(
+        "Since May: bob won.",
+        event_id="own-2",
         at=channel.clock.now(),
         login="fmn",
         user_id="99",
