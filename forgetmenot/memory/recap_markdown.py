@@ -64,7 +64,9 @@ _CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
 _SOMEBODY_BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
 # What people type to a bot: a line that tells them to is no line to remember.
 _COMMAND = re.compile(r"(?:\A|\s)!\w")
-_SEVERAL_CHATS = re.compile(r"\bchat(?:(?:,| and|, and) chat\b)+", re.IGNORECASE)
+_MENTIONED = r"<@[\w:-]+>"
+# "P1, P2 and P3"
+_LISTED = re.compile(rf"{_MENTIONED}(?:(?:,| and|, and) {_MENTIONED})+")
 # What hangs on a mention makes the sentence one about that person's own things.
 _OWN_THINGS = re.compile(r"<@([\w:-]+)>['’]s?\b")
 
@@ -398,12 +400,24 @@ def about_the_named(recap: str, names: Mapping[str, str]) -> str:
         is_about_nameless = len(people) == 1 or not owners.isdisjoint(nameless)
         if nameless and is_about_nameless:
             continue
-        with_chat = sentence
+        with_chat = _LISTED.sub(
+            lambda listed: _with_chat_last(listed[0], names), sentence
+        )
         for viewer_id in nameless:
             with_chat = with_chat.replace(mention(viewer_id), CHAT)
-        with_chat = _SEVERAL_CHATS.sub(CHAT, with_chat)
         sentences.append(with_chat[:1].upper() + with_chat[1:])
     return join_sentences(sentences)
+
+
+def _with_chat_last(listed: str, names: Mapping[str, str]) -> str:
+    """Return a list of people with one "chat" behind it for all who may not be named."""
+    listed_ids = ids_in(listed)
+    shown = [mention(viewer_id) for viewer_id in listed_ids if viewer_id in names]
+    if len(shown) == len(listed_ids):
+        return listed
+    if not shown:
+        return CHAT
+    return f"{', '.join(shown)} and {CHAT}"
 
 
 # ── the file ──────────────────────────────────────────────────────────────────────────────────

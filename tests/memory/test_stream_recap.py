@@ -17,7 +17,11 @@ from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import backups, recap_markdown
-from forgetmenot.memory.recap_markdown import markdown_of, write_file
+from forgetmenot.memory.recap_markdown import (
+    about_the_named,
+    markdown_of,
+    write_file,
+)
 from forgetmenot.memory.stream_recap import RecapWriter, recap_source
 from forgetmenot.privacy import erasure
 from forgetmenot.privacy.erasure import Eraser
@@ -29,6 +33,7 @@ from forgetmenot.store.database import open_database
 from forgetmenot.store.notes import Stance
 from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.markdown import escape_markdown, unescape_markdown
+from forgetmenot.text.mentions import with_names
 from forgetmenot.text.tokens import estimate_tokens
 from tests.full_disk import no_room
 from tests.rows import put
@@ -210,6 +215,20 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
     text = await recap_of(world, stream)
     assert "\n\nChat sang. Alice fought beside chat. Chat voted for Hades.\n\n" in text
     assert [word for word in ("Somebody", "dog", "cat", "bank") if word in text] == []
+
+
+@pytest.mark.parametrize(
+    ("recap", "shown"),
+    [
+        ("<@2>, <@1>, <@3> and <@4> baked.", "Ann, Cleo and chat baked."),
+        ("<@2>, <@4>, and <@5> baked.", "Chat baked."),
+        ("<@3> and <@1> baked.", "Cleo and Ann baked."),
+        ("<@1> asked <@2>; <@3> baked.", "Ann asked chat; Cleo baked."),
+    ],
+)
+def test_all_who_are_not_named_are_one_chat(recap: str, shown: str) -> None:
+    names = {"1": "Ann", "3": "Cleo"}
+    assert with_names(about_the_named(recap, names), names) == shown
 
 
 async def test_games_stand_there_with_their_share(world: "World") -> None:
