@@ -184,8 +184,8 @@ FOREIGN_STOPWORDS = frozenset(words(_FOREIGN))
 # Words of chat and of questions that say nothing about what is asked for.
 _FILLER = """
     hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um
-    actually maybe know remember tell think talk anything something everything thing stuff chat
-    bot guys dude bro man everyone everybody weißt kennst erinnerst erzähl über sabes recuerdas
+    actually maybe know knows remember tell think talk anything something everything thing stuff chat
+    bot guys dude bro man everyone everybody weißt weiß kennst kennt erinnerst erzähl über sabes recuerdas
     conoces cuéntame sobre sabe lembra conhece sais connais souviens gibts gibt es
 """
 FILLER = frozenset(words(_FILLER))

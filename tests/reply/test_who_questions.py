@@ -57,6 +57,18 @@ async def test_whoever_it_is_is_found_however_long_ago(world: World, days: int) 
     assert found == list(KNOWN)
 
 
+@pytest.mark.parametrize("question", ["who knows drums?", "wer kennt drums?"])
+async def test_a_word_that_only_asks_hides_nobody(world: World, question: str) -> None:
+    """In a small memory a word that no note has would outweigh one that some have."""
+    await world.over(recap="")
+    await world.viewer("10", "gina")
+    await world.viewer("11", "dora")
+    await world.note("plays drums in a band", "10")
+    await world.note("taught a niece to play drums", "10")
+    await world.note("trains for a marathon", "11")
+    assert "Gina: [id:1; " in await asked(world, question)
+
+
 async def test_what_nobody_does_brings_up_nobody(world: World) -> None:
     await two_evenings(world)
     for text in (
