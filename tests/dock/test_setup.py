@@ -227,6 +227,8 @@ async def test_a_taken_port_is_named(tmp_path: Path) -> None:
             loopback_settings(tmp_path, sim, port)
             async with started(tmp_path, "start", "--no-browser") as bot:
                 await bot.says(f"Another program uses port {port}.")
+                # said before the signals are its own: a stop would end it on the spot
+                await bot.says("The dock: ")
                 assert await bot.stop() == 0
         [log] = tmp_path.rglob("forgetmenot.log")
         lines = log.read_text().splitlines()
