@@ -49,7 +49,7 @@ class Fact(NamedTuple):
         return now - self.since < DAY
 
     def words(self, language: Language) -> str:
-        """Return it in words: "here for 2 years today"."""
+        """Return it in words: "first here 2 years ago today"."""
         return language(f"together.{self.kind}", n=self.amount)
 
 
@@ -87,7 +87,9 @@ def facts_of(
     # "A year ago today you were here": true all day, whenever they come.
     today = day_of(now, zone)
     last_year = _in_year(today, today.year - 1)
-    if _was_there(history.visits, last_year, zone):
+    # Of a first visit a year ago the anniversary says it.
+    is_said = any(fact.kind is FactKind.YEARS and fact.amount == 1 for fact in facts)
+    if not is_said and _was_there(history.visits, last_year, zone):
         facts.append(Fact(FactKind.YEAR_AGO, 1, start_of_day(today, zone)))
     if len(history.visits) == 1:
         facts.append(Fact(FactKind.FIRST, 1, came_at))

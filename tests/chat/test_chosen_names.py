@@ -76,7 +76,7 @@ async def test_who_is_called_so_is_meant_by_it(chat: Chat) -> None:
     assert await meant("deb") == [IDS["alice"]]
     assert await meant("deb", may_be_short=False) == [], "nothing is deleted by it"
     answer = await chat.say("carol", "!streak Deb") or ""
-    assert answer.startswith("Alice was at the last stream.")
+    assert answer.startswith("Streak of Alice: 1 stream so far.")
     await chat.say("alice", "!callme off")
     assert await meant("deb") == []
 

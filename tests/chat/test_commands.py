@@ -89,7 +89,7 @@ async def test_a_streak_counts_the_streams_since_the_last_that_was_missed(
     chat: Chat,
 ) -> None:
     assert await chat.say("alice", "hello") is None
-    assert await chat.say("alice", "!streak") == "You were at the last stream."
+    assert await chat.say("alice", "!streak") == "Your streak: 1 stream so far."
     await came_to(chat, "alice", True, True, False, True, True)
     assert (
         await chat.say("alice", "!streak") == "You were at the last 3 streams in a row!"
@@ -105,7 +105,7 @@ async def test_the_stream_that_is_on_breaks_no_streak(chat: Chat) -> None:
     await came_to(chat, "bob", False)
     await chat.clock.advance(20 * HOUR)
     assert await chat.say("carol", "hello") is None
-    assert await chat.say("carol", "!streak bob") == "Bob was at the last stream."
+    assert await chat.say("carol", "!streak bob") == "Streak of Bob: 1 stream so far."
 
 
 async def test_who_missed_the_last_stream_has_no_streak(chat: Chat) -> None:

@@ -94,14 +94,14 @@ async def alice_was_here_a_year_ago(tonight: Evening) -> None:
 async def her_streak_has_the_anniversary(tonight: Evening) -> None:
     answer = await ask(tonight, "alice", "!streak")
     assert answer.text.startswith("You were at the last 11 streams in a row!")
-    assert "here for 1 year today" in answer.text
-    assert "was here a year ago today" in answer.text
+    assert "first here 1 year ago today" in answer.text
+    assert "was here a year ago today" not in answer.text, "it was said"
 
 
 async def the_model_congratulates_her_once(tonight: Evening, model: Model) -> None:
     answer = await ask(tonight, "alice", f"@{BOT} how are you?")
     assert answer.text.startswith("Happy anniversary")
-    assert "; here for 1 year today" in model.speaker
+    assert "; first here 1 year ago today" in model.speaker
     answer = await ask(tonight, "alice", f"@{BOT} and now?")
     assert answer.text.startswith("Hello")
     marks = await tonight.bot.db.column(
@@ -190,6 +190,7 @@ async def the_recap_counts_the_anniversaries(tonight: Evening) -> None:
         await tonight.passes(10 * MINUTE)
     recap = await markdown_of(db, stream, tonight.bot.settings())
     assert recap is not None
-    assert "3 anniversaries: Alice (here for 1 year today), 2 others" in recap.replace(
-        "\\", ""
+    assert (
+        "3 anniversaries: Alice (first here 1 year ago today), 2 others"
+        in recap.replace("\\", "")
     )
