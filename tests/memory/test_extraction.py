@@ -90,6 +90,17 @@ async def test_each_rule_refuses_and_is_counted(
     assert await notes.page(world.db) == []
 
 
+@pytest.mark.parametrize(
+    ("length", "is_stored"), [(4, False), (5, True), (288, True), (289, False)]
+)
+async def test_a_fact_has_five_to_288_characters(
+    world: World, length: int, *, is_stored: bool
+) -> None:
+    fact = "sings " * 50
+    report = await world.learn(change(fact=fact[: length - 1] + "s"))
+    assert report.added == is_stored
+
+
 async def test_the_same_again_is_a_confirmation_at_most_once_a_stream_and_of_an_episode_read_anew_none(
     world: World,
 ) -> None:
