@@ -154,11 +154,12 @@ async def viewer_by_id(
 async def learned(
     db: Database,
     after: int,
+    until: int,
     limit: int,
 ) -> list[Learned]:
-    """Return what was noted after the note `after`, oldest first, as far as it may be mentioned."""
+    """Return what was noted after the note `after` up to `until`, oldest first, as far as it may be mentioned."""
     suppressed = await load_filter(db)
-    new_notes = await notes.learned_after(db, after, limit)
+    new_notes = await notes.learned_after(db, after, until, limit)
     allowed = [note for note in new_notes if suppressed.allows(note)]
     subjects = [note.subject_id for note in allowed if note.subject_id is not None]
     logins = await viewers.logins(db, subjects)

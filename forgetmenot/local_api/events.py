@@ -91,8 +91,12 @@ class Watch:
 
     async def _learned(self) -> list[bytes]:
         # Beyond the limit the others are passed over: this is news, not a copy of the memory.
-        learned = await answers.learned(self._db, self._newest_note, LEARNED_LIMIT)
-        self._newest_note = await self._db.highest_id("semantic_notes")
+        # Read first: a note that is written meanwhile belongs to the next look.
+        newest_note = await self._db.highest_id("semantic_notes")
+        learned = await answers.learned(
+            self._db, self._newest_note, newest_note, LEARNED_LIMIT
+        )
+        self._newest_note = newest_note
         return [_event("learned", fact) for fact in learned]
 
     async def _recaps(self) -> list[bytes]:

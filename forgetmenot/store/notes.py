@@ -196,18 +196,20 @@ async def of_stream(source: Source, stream_id: int) -> list[Note]:
 async def learned_after(
     source: Source,
     note_id: int,
+    until_id: int,
     limit: int,
 ) -> list[Note]:
-    """Return the active notes that are newer than this one, oldest first; none about somebody who is hidden."""
+    """Return the active notes behind one note and up to another, oldest first; none about somebody who is hidden."""
     condition = """
         n.id > ?
+            AND n.id <= ?
             AND n.status = 'active'
             AND n.fact <> ''
             AND (n.subject_id IS NULL OR n.subject_id IN (SELECT id FROM shown))
         ORDER BY n.id
         LIMIT ?
     """
-    return await where(source, condition, (note_id, limit))
+    return await where(source, condition, (note_id, until_id, limit))
 
 
 async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:

@@ -441,3 +441,24 @@ async def test_a_client_generated_from_the_description_reads_everything(
     assert (await get_book.asyncio(client=client)).entries == []
     recap = await get_recap.asyncio(client=client)
     assert "Chat built a bridge." in recap.markdown
+
+
+async def test_no_fact_is_left_out_that_is_noted_while_another_is_told(
+    world: World,
+    db: Database,
+    clock: ManualClock,
+) -> None:
+    watch = events.Watch(db, lambda: ON, clock)
+    await watch.begin()
+
+    async def note_much() -> None:
+        for number in range(60):
+            await world.note(f"plays instrument number {number}")
+
+    noting = asyncio.create_task(note_much())
+    told: list[bytes] = []
+    while not noting.done():
+        told += await watch._look()
+    told += await watch._look()
+    assert len(told) == 60
+    assert len(set(told)) == 60
