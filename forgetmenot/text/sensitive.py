@@ -322,6 +322,9 @@ def _phrases_of(token: str) -> tuple[_Phrase, ...]:
 
 # ── shapes ────────────────────────────────────────────────────────────────────────────────────
 
+_DIGIT = re.compile(r"\d")
+# Of a number of a telephone; numbers of accounts and cards have more.
+_MIN_DIGITS = 7
 _MIN_IBAN_DIGITS = 8
 _MIN_IBAN = 15
 _MAX_IBAN = 34
@@ -329,18 +332,22 @@ _MAX_IBAN = 34
 
 def _shaped(text: str) -> Iterator[str]:
     """Yield the categories of which a text has a number, an address or an account."""
-    if _has_payment(text):
+    # Most texts have no digits; then nothing that is made of them is looked for.
+    digit_count = len(_DIGIT.findall(text))
+    may_have_number = digit_count >= _MIN_DIGITS
+    if _shape("payment").search(text) or (may_have_number and _has_account(text)):
         yield "payment"
-    if _has_phone(text) or _shape("contact").search(text):
+    if (may_have_number and _has_phone(text)) or _shape("contact").search(text):
         yield "contact"
-    if _shape("address").search(text):
+    address = _shape("address").search(text)
+    if address is None and digit_count:
+        address = _shape("address_with_digit").search(text)
+    if address is not None:
         yield "address"
 
 
-def _has_payment(text: str) -> bool:
-    """Return whether a text has a bank account, or the number of a payment card."""
-    if _shape("payment").search(text):
-        return True
+def _has_account(text: str) -> bool:
+    """Return whether a text has the number of a bank account or of a payment card."""
     digit_runs = _shape("card").findall(text)
     if any(_is_card(run) for run in digit_runs):
         return True
@@ -397,7 +404,6 @@ def _one_of(words: str) -> str:
 _ORNAMENTS = re.compile(r" ?[•·*_~|] ?")
 # A country code, or an area code and a whole number behind it.
 _DIALLED = re.compile(r"\+|00?[1-9](?:\W*\d){8}")
-_MIN_DIGITS = 7
 _MANY_DIGITS = re.compile(rf"(?:\d\D{{0,12}}){{{_MIN_DIGITS}}}")
 # Characters between a word such as "call" and the number.
 _NEAR = 30

@@ -72,6 +72,19 @@ def test_what_has_a_shape_is_found() -> None:
     assert len(missed) <= 0.02 * len(phrases), missed
 
 
+ADDRESSES_WITHOUT_A_DIGIT = """
+    meets bob at the corner of Baker and Main; lives at The Old Mill, Church Lane, Ambridge;
+    moved to twenty one Elm Road; said their home address is the blue house; zip code is on the parcel;
+    has a PO box in town; was sent to APO AE; is living on Baker Road in town; 中山路八号
+"""
+
+
+@pytest.mark.parametrize("text", listed(ADDRESSES_WITHOUT_A_DIGIT))
+def test_an_address_without_a_digit_is_found(text: str) -> None:
+    """Patterns that need a digit are left out for such a text."""
+    assert sensitive_category(text) == "address"
+
+
 NUMBERS = {
     "phone": "contact",
     "address": "address",
