@@ -173,7 +173,9 @@ async def open_dock(
             web.get("/static/{build}/{path:.+}", static),
         ]
     )
-    app.add_routes([web.get("/v1/{path:.+}", _local_api(context, folder))])
+    app.add_routes(
+        [web.get("/v1/{path:.+}", _local_api(context, folder), allow_head=False)]
+    )
     app.add_routes(
         [
             web.get("/api/events", feed.events),

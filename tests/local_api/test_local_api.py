@@ -390,6 +390,15 @@ async def test_listeners_are_few_so_that_the_dock_keeps_its_connections(
         assert await interface.status("channel") == 200
 
 
+async def test_a_request_for_the_headers_alone_holds_no_listeners_place(
+    interface: Interface,
+) -> None:
+    headers = {"Authorization": f"Bearer {interface.token}"}
+    address = f"{interface.address}events"
+    async with interface.client.head(address, headers=headers) as answer:
+        assert answer.status == 405
+
+
 # ── by a client that is made of the description ─────────────────────────────────────────────
 
 
