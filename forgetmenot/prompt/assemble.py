@@ -634,10 +634,14 @@ def _person_rows(
     material: TailMaterial,
     zone: str,
 ) -> tuple[Row, ...]:
-    """Return the brief and the notes of somebody who is mentioned, each with their name."""
+    """Return how to call somebody who is mentioned, their brief and their notes, each with their name."""
     about = rows.name_of(other.viewer)
     names = material.names
     person_rows = []
+    wishes = rows.wishes_of(other.viewer)
+    # a word of the language that may be their name mostly is not
+    if wishes and not other.ordinary_word:
+        person_rows.append(Row(f"{about}: {'; '.join(wishes)}"))
     if other.brief:
         person_rows.append(_brief_row(other.brief, other.brief_notes, names, about))
     for recalled in other.notes[:NOTES_PER_OTHER]:

@@ -418,11 +418,18 @@ def speaker_line(
         labels.append("1 stream" if streams == 1 else f"{streams} streams")
     fitting = (words for words in together if estimate_tokens(words) <= TOGETHER_TOKENS)
     labels.extend(islice(fitting, 1))
-    if viewer.called:
-        labels.append(f'call them "{viewer.called}"')
-    if viewer.pronouns:
-        labels.append(f"their pronouns: {viewer.pronouns}")
+    labels += wishes_of(viewer)
     return f"{name_of(viewer)} ({'; '.join(labels)})"
+
+
+def wishes_of(viewer: Viewer) -> list[str]:
+    """Return how somebody asks to be called and spoken of."""
+    wishes = []
+    if viewer.called:
+        wishes.append(f'call them "{viewer.called}"')
+    if viewer.pronouns:
+        wishes.append(f"their pronouns: {viewer.pronouns}")
+    return wishes
 
 
 def without_repeats(
