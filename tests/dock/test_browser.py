@@ -455,7 +455,7 @@ async def test_receipts_are_listed_without_names(
         row = page.locator("li", has_text=report.receipt.upper())
         await expect(row).to_have_count(1)
         await expect(row).to_contain_text("entries removed, 0 left")
-        await expect(page.locator("li", has_text="under way")).to_have_count(1)
+        await expect(page.locator("li", has_text="not finished yet")).to_have_count(1)
         await expect(page.locator("main")).not_to_contain_text("heidi")
 
 
