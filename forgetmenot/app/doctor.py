@@ -231,7 +231,8 @@ async def _bot(subject: Examined) -> Finding:
     if is_locked(subject.database):
         return subject.finding(OK, "bot_runs")
     with contextlib.suppress(OSError, TimeoutError):
-        _, writer = await asyncio.wait_for(asyncio.open_connection(HOST, port), 1)
+        async with asyncio.timeout(1):
+            _, writer = await asyncio.open_connection(HOST, port)
         writer.close()
         return subject.finding(WARN, "port_taken", port=port)
     return subject.finding(OK, "bot_off")

@@ -179,7 +179,9 @@ async def events(request: web.Request) -> web.StreamResponse:
     try:
         while True:
             try:
-                message = await asyncio.wait_for(messages.get(), STILL_HERE_S)
+                # not wait_for: before Python 3.12 it loses a cancellation that comes with a message
+                async with asyncio.timeout(STILL_HERE_S):
+                    message = await messages.get()
             except TimeoutError:
                 message = b": still here\n\n"
             if message is None:

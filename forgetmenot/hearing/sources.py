@@ -29,7 +29,7 @@ from forgetmenot.languages import reason
 from forgetmenot.startup import load_off_the_loop
 
 if TYPE_CHECKING:
-    from simpleobsws import WebSocketClient
+    from simpleobsws import Request, RequestResponse, WebSocketClient
 
 # Bytes that are read of a file at a look.
 MAX_BYTES = 64 * 1024
@@ -283,6 +283,17 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
                 await client.disconnect()
 
 
+async def _ask(client: "WebSocketClient", request: "Request") -> "RequestResponse":
+    """Return OBS's answer. Raises what `_connected` translates, and CancelledError."""
+    answer = await client.call(request, timeout=ANSWER_WITHIN_S)
+    # simpleobsws waits with wait_for, which before Python 3.12 loses a cancellation that comes with the answer: the
+    # bot would never end
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+    return answer
+
+
 async def text_sources(url: str, password: str) -> list[str]:
     """Return the names of OBS's text sources. Raises HearingError."""
     async with _connected(url, password) as client:
@@ -292,7 +303,7 @@ async def text_sources(url: str, password: str) -> list[str]:
 async def _text_sources(client: "WebSocketClient") -> list[str]:
     import simpleobsws
 
-    answer = await client.call(simpleobsws.Request("GetInputList"))
+    answer = await _ask(client, simpleobsws.Request("GetInputList"))
     inputs = (answer.responseData or {}).get("inputs", [])
     names = []
     for source in inputs:
@@ -325,14 +336,12 @@ async def follow(
                 await live(state == _STREAM_STARTED)
 
         client.register_event_callback(stream_changed, "StreamStateChanged")
-        status = await client.call(
-            simpleobsws.Request("GetStreamStatus"), timeout=ANSWER_WITHIN_S
-        )
+        status = await _ask(client, simpleobsws.Request("GetStreamStatus"))
         is_streaming = (status.responseData or {}).get("outputActive") is True
         await live(is_streaming or None)
         request = simpleobsws.Request("GetInputSettings", {"inputName": source})
         while client.ws_open:
-            answer = await client.call(request, timeout=ANSWER_WITHIN_S)
+            answer = await _ask(client, request)
             if answer.requestStatus.code == NOT_FOUND:
                 existing = ", ".join(await _text_sources(client))
                 raise HearingError(

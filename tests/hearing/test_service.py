@@ -226,6 +226,30 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(
         assert listener.lines == ["movie night moves to Saturday", "back again"]
 
 
+async def test_a_stop_that_comes_with_an_answer_of_obs_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before Python 3.12 `wait_for`, with which simpleobsws waits, could lose it, and the bot never ended."""
+    monkeypatch.setattr(sources, "ASK_EVERY_S", 0)
+    there = LoopbackObs({"Captions": "hello"}, streaming=True)
+
+    async def live(_live: bool | None) -> None:
+        """Take that it streams."""
+
+    async with loopback_obs(there):
+        for steps in range(40):
+            there.asked.clear()
+            following = asyncio.create_task(
+                sources.follow(there.url, "", "Captions", lambda _text: None, live)
+            )
+            await until(lambda: "GetInputSettings" in there.asked)
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            following.cancel()
+            await asyncio.wait({following}, timeout=5)
+            assert following.cancelled(), steps
+
+
 async def renamed(there: LoopbackObs, listener: Listener) -> None:
     there.sources = {"Untertitel": ""}
     await until(lambda: "no source named Captions" in listener.hearing.trouble)
