@@ -39,6 +39,7 @@ def test_a_file_that_is_looked_at_is_replaced_and_deleted_as_soon_as_windows_let
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_file_that_stays_refused_is_an_error_after_two_seconds_and_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ async def account(
         yield opened
 
 
+@pytest.mark.slow
 async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_restart(
     sim: TwitchSim, account: TwitchAccount, clock: ManualClock, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ async def test_a_command_waits_for_a_locked_memory_and_says_so_where_it_stays_lo
     assert "sails" in account.said[1][0]
 
 
+@pytest.mark.slow
 async def test_each_of_a_crowd_that_asks_is_answered(
     path: Path, clock: ManualClock, account: TalkingAccount
 ) -> None:

@@ -173,6 +173,7 @@ async def test_a_refused_a_revoked_and_an_odd_event_cost_nothing_else(
         await listener.hears_the_train()
 
 
+@pytest.mark.slow
 async def test_where_everything_is_refused_it_asks_ever_more_seldom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -311,6 +311,7 @@ async def test_a_server_that_refuses_everything_is_named_after_a_few_tries(
     assert seen <= 6
 
 
+@pytest.mark.slow
 async def test_a_server_that_always_fails_with_status_200_is_retried_and_then_named(
     ask: Ask,
 ) -> None:

@@ -98,6 +98,7 @@ def folder(path: Path) -> None:
     path.mkdir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("harm", "named"),
     [
@@ -226,6 +227,7 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(
         assert listener.lines == ["movie night moves to Saturday", "back again"]
 
 
+@pytest.mark.slow
 async def test_a_stop_that_comes_with_an_answer_of_obs_is_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -285,6 +287,7 @@ async def odd_messages(there: LoopbackObs, listener: Listener) -> None:
     await until(lambda: listener.hearing.trouble)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [renamed, new_password, odd_answers, odd_messages])
 async def test_an_obs_in_any_state(
     harm: Callable[[LoopbackObs, Listener], Awaitable[None]],
@@ -310,6 +313,7 @@ async def again(listener: Listener, there: LoopbackObs) -> None:
     await until(lambda: GOOD in listener.lines)
 
 
+@pytest.mark.slow
 async def test_an_obs_that_is_ended_and_started_again_is_heard_again() -> None:
     async with AsyncExitStack() as running:
         first = await running.enter_async_context(

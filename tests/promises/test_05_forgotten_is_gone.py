@@ -193,6 +193,7 @@ async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(
     assert found_in(tmp_path) == []
 
 
+@pytest.mark.slow
 async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences_and_nobody_waits_to_write_meanwhile(
     channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

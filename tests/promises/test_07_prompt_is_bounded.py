@@ -48,6 +48,7 @@ async def _size(stage: Stage) -> int:
     return int((await stage.row(reply.id)).prompt["estimated"])
 
 
+@pytest.mark.slow
 async def test_it_does_not_grow_with_the_age_of_the_channel(stage: Stage) -> None:
     await _live_through(stage, 30)  # every section is full by now
     young = await _size(stage)
