@@ -347,8 +347,8 @@ def _forgotten(result: OperationResult, language: Language) -> str:
 def _receipt(result: OperationResult, language: Language) -> str:
     """Return what a receipt says, and what a search for it found now."""
     data = result.data
-    places = _places(data["traces"])
-    newer = _places(data["newer"])
+    places = _places(data["traces"], language)
+    newer = _places(data["newer"], language)
     parts = []
     if not data["finished"]:
         parts.append(language("chat.receipt_unfinished", **data))
@@ -371,11 +371,13 @@ def _receipt(result: OperationResult, language: Language) -> str:
     return " ".join(parts)
 
 
-def _places(counts: object) -> str:
-    """Tables and files with how often something was found in each: "episodes 2, streams 1"."""
+def _places(counts: object, language: Language) -> str:
+    """Return where something was named_counts, with how often: "summaries 2, notes 1"; a file by its name."""
     if not isinstance(counts, Mapping):
         return ""
-    return ", ".join(f"{place} {count}" for place, count in sorted(counts.items()))
+    words = language.tables["place"]
+    named_counts = [(words.get(place, place), count) for place, count in counts.items()]
+    return ", ".join(f"{place} {count}" for place, count in sorted(named_counts))
 
 
 def _missed(result: OperationResult, language: Language) -> str:

@@ -202,7 +202,7 @@ async def one_of_them_is_forgotten_with_a_receipt(tonight: Evening) -> None:
     # of somebody else it finds what is theirs, and says that it looked for them
     answer = await ask(tonight, "gina", code[0])
     assert "I searched for you now" in answer.text
-    assert "viewers 1" in answer.text
+    assert "people 1" in answer.text
     await it_finds_what_is_put_back(tonight, code[0])
 
 
@@ -212,7 +212,7 @@ async def it_finds_what_is_put_back(tonight: Evening, receipt: str) -> None:
         saboteur = {"summary": f"<@{id_of_lars}> says that the lamp is a spoon."}
         episode_id = await put(tx, "episodes", **saboteur)
     answer = await ask(tonight, "lars", receipt)
-    assert "episodes 1" in answer.text
+    assert "summaries 1" in answer.text
     async with tonight.bot.db.write() as tx:
         await tx.execute("DELETE FROM episodes WHERE id = ?", (episode_id,))
 

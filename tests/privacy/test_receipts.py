@@ -141,7 +141,7 @@ async def test_it_finds_what_was_put_back(chat: Chat) -> None:
         await put(tx, "semantic_notes", subject_id=BOB, fact=f"met @{LOGIN}")
         await put(tx, "episodes", summary=f"<@{ZELMA}> won.")
     answer = await chat.say(f"!receipt {code}")
-    assert "Found: episodes 1, semantic_notes 1." in answer
+    assert "Found: notes 1, summaries 1." in answer
     assert "1 text mentions somebody nobody knows." in answer
 
 
@@ -155,13 +155,13 @@ async def test_what_is_said_after_coming_back_is_told_apart(chat: Chat) -> None:
     async with chat.db.write() as tx:
         await put(tx, "episodes", summary=f"<@{ZELMA}> won.", created_at=NOW - DAY)
     answer = await chat.say(f"!receipt {code}")
-    assert "Found: episodes 1." in answer
+    assert "Found: summaries 1." in answer
 
 
 async def test_somebody_elses_code_searches_for_who_typed_it(chat: Chat) -> None:
     code = await chat.forgotten()
     answer = await chat.say(f"!receipt {code}", BOB, "bob")
-    assert "viewers 1" in answer
+    assert "people 1" in answer
     assert LOGIN not in answer.lower()
 
 
@@ -174,7 +174,7 @@ async def test_a_viewer_may_type_few_codes(chat: Chat) -> None:
     assert "A few receipts an hour" in await chat.say(f"!receipt {code}", BOB, "bob")
     assert "Nothing is there." in await chat.say(f"!receipt {code}")
     await chat.clock.advance(HOUR)
-    assert "viewers 1" in await chat.say(f"!receipt {code}", BOB, "bob")
+    assert "people 1" in await chat.say(f"!receipt {code}", BOB, "bob")
 
 
 async def test_a_forgotten_fact_has_a_receipt_that_knows_it_again(chat: Chat) -> None:
@@ -199,7 +199,7 @@ async def test_a_forgotten_fact_has_a_receipt_that_knows_it_again(chat: Chat) ->
         await put(tx, "streams", recap=f"<@{ZELMA}> played the zither. It rained.")
         await put(tx, "episodes", summary=f"<@{BOB}> plays the zither.")
     answer = await chat.say(f"!receipt {code}")
-    assert "Found: semantic_notes 1, streams 1." in answer
+    assert "Found: notes 1, streams 1." in answer
 
 
 async def test_a_fact_in_a_copy_is_found_and_a_damaged_copy_counts(chat: Chat) -> None:
