@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Scope, Standing
+from forgetmenot.domain import Standing
 from forgetmenot.memory.arrival_cards import card
-from forgetmenot.memory.book import Entry
+from forgetmenot.memory.book import Entry, running_bits
 from forgetmenot.memory.book import pages as book_pages
 from forgetmenot.memory.recap_markdown import markdown_of
 from forgetmenot.people.exclusion import Exclusion
@@ -190,14 +190,7 @@ async def channel(db: Database) -> Channel:
 
 async def _running_bits(db: Database) -> list[str]:
     """Return the running jokes that may be mentioned, the newest first."""
-    suppressed = await load_filter(db)
-    channel_notes = await notes.of_subject(db, None)
-    bits = [
-        note
-        for note in channel_notes
-        if note.scope is Scope.RUNNING_BIT and suppressed.allows(note)
-    ]
-    # A joke that came up lately is one that a new viewer will hear.
+    bits = await running_bits(db, await load_filter(db))
     bits.sort(key=lambda note: (note.last_confirmed_at, note.id), reverse=True)
     facts = [note.fact for note in bits[:BITS_LIMIT]]
     names = await viewers.named_in(db, facts)

@@ -322,18 +322,25 @@ async def pages(source: Source, now: int) -> Pages:
     )
 
 
+async def running_bits(
+    source: Source, suppression_filter: SuppressionFilter
+) -> list[Note]:
+    """Return the notes of running jokes that may be shown, oldest first."""
+    channel_notes = await notes.of_subject(source, None)
+    return [
+        note
+        for note in channel_notes
+        if note.scope is Scope.RUNNING_BIT and suppression_filter.allows(note)
+    ]
+
+
 async def _jokes(
     source: Source,
     suppression_filter: SuppressionFilter,
     now: int,
 ) -> list[Joke]:
     """Return the running jokes that may be shown, each with the times it came up and who made it."""
-    channel_notes = await notes.of_subject(source, None)
-    bits = [
-        note
-        for note in channel_notes
-        if note.scope is Scope.RUNNING_BIT and suppression_filter.allows(note)
-    ]
+    bits = await running_bits(source, suppression_filter)
     all_rows = await picture_rows.joke_times(source, [note.id for note in bits])
     entries = await with_places(source, [_note_entry(note) for note in bits], now)
     jokes = []
