@@ -20,15 +20,15 @@ import asyncio, json, pathlib, sys
 from forgetmenot import logs
 from forgetmenot.demo.show import Show, play
 from forgetmenot.settings.schema import DockSettings, Settings
-from forgetmenot.sim import twitch
+from forgetmenot.demo import twitch_server
 
 folder, tokens, highlight, told = pathlib.Path(sys.argv[1]), [], [], []
-class Noted(twitch.Tokens):
+class Noted(twitch_server.Tokens):
     def grant(self, *words, **more):
         granted = super().grant(*words, **more)
         tokens.extend((granted.access, granted.refresh))
         return granted
-twitch.Tokens = Noted
+twitch_server.Tokens = Noted
 logs.set_up(level="debug", folder=folder / "logs")
 settings = Settings(dock=DockSettings(port=0))
 show = Show(settings, lambda _style, line: highlight.append(line), finished=told.append, fast=True)

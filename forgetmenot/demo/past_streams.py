@@ -10,11 +10,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot
+from forgetmenot.demo.twitch_server import TwitchSim
 from forgetmenot.domain import Purpose, TokenUsage
 from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.memory.edits import remember
 from forgetmenot.settings.schema import PriceSettings, Settings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import (
     bot_messages,
     figures,

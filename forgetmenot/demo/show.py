@@ -29,8 +29,10 @@ from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import DOCK_ADDRESS, StopSignal, on_signals, serve_dock
 from forgetmenot.app.replay import begin_summary
 from forgetmenot.clock import ManualClock, SystemClock
+from forgetmenot.demo.irc_server import SimMessage
 from forgetmenot.demo.past_streams import add_past_streams, with_price
 from forgetmenot.demo.recorded_replies import REPLIES, build_demo_models
+from forgetmenot.demo.twitch_server import TwitchSim
 from forgetmenot.dock.server import usable_port
 from forgetmenot.domain import NoteStatus
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
@@ -40,8 +42,6 @@ from forgetmenot.memory.merge import LIVE
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
-from forgetmenot.sim.irc import SimMessage
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import action_logs, dock_rows, viewers
 from forgetmenot.store.counts import highest_ids
 from forgetmenot.store.database import Database

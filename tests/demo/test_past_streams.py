@@ -5,9 +5,9 @@ from pathlib import Path
 from forgetmenot.clock import ManualClock
 from forgetmenot.demo.past_streams import COUNT, add_past_streams, with_price
 from forgetmenot.demo.show import STREAMER, bot_on
+from forgetmenot.demo.twitch_server import TwitchSim
 from forgetmenot.reply.evaluation import evaluate
 from forgetmenot.settings.schema import DockSettings, Settings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import figures, picture_rows
 from forgetmenot.store.invariants import verify
 

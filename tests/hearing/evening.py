@@ -14,6 +14,7 @@ from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import ManualClock, SystemClock
+from forgetmenot.demo.twitch_server import ALL_SCOPES, stamp
 from forgetmenot.durations import SECOND
 from forgetmenot.logs import set_up
 from forgetmenot.secret_store import Account, TokenStore, login_folder
@@ -27,7 +28,6 @@ from forgetmenot.settings.schema import (
     RewardSettings,
     Settings,
 )
-from forgetmenot.sim.twitch import ALL_SCOPES, stamp
 from forgetmenot.store import channel_state
 from forgetmenot.twitch import eventsub
 from forgetmenot.twitch.chat_lines import RoomState

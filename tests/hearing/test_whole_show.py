@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import ManualClock
+from forgetmenot.demo.irc_server import SimMessage
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.memory.recap_markdown import markdown_of
-from forgetmenot.sim.irc import SimMessage
 from tests.hearing.evening import (
     BOT,
     Evening,

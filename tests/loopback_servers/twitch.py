@@ -17,9 +17,16 @@ from uuid import uuid4
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from forgetmenot.sim import twitch
-from forgetmenot.sim.irc import HOST, SimMessage, SimToken, Tokens, privmsg, tagged
-from forgetmenot.sim.twitch import error_body, json_body
+from forgetmenot.demo import twitch_server
+from forgetmenot.demo.irc_server import (
+    HOST,
+    SimMessage,
+    SimToken,
+    Tokens,
+    privmsg,
+    tagged,
+)
+from forgetmenot.demo.twitch_server import error_body, json_body
 from tests.loopback_servers.twitch_helix import HelixServer
 from tests.loopback_servers.twitch_irc import IrcServer, World
 
@@ -250,7 +257,7 @@ class DeviceLogin:
         )  # 200 without a body, which twitchio's revoke_token takes for an error
 
 
-class TwitchSim(twitch.TwitchSim):
+class TwitchSim(twitch_server.TwitchSim):
     """`requests`: every call to Helix; `actions`: those other than chat messages that changed something."""
 
     def __init__(

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from aiohttp import web
 
-from forgetmenot.sim import twitch
-from forgetmenot.sim.irc import CLIENT_ID, HOST, SimToken, Tokens, tagged
-from forgetmenot.sim.twitch import Call, Refused, ban_data, ok, stamp
+from forgetmenot.demo import twitch_server
+from forgetmenot.demo.irc_server import CLIENT_ID, HOST, SimToken, Tokens, tagged
+from forgetmenot.demo.twitch_server import Call, Refused, ban_data, ok, stamp
 from tests.loopback_servers.twitch_irc import IrcServer, World
 
 WINDOW = 30_000  # ms
@@ -46,7 +46,7 @@ BROADCASTER = {
 }
 
 
-class HelixServer(twitch.HelixServer):
+class HelixServer(twitch_server.HelixServer):
     """All that the bot asks. `forced`: codes that the next messages are dropped with; `breaches`: of the rate limit."""
 
     def __init__(self, world: World, tokens: Tokens, irc: IrcServer) -> None:

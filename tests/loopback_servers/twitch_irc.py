@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from forgetmenot.sim import irc
-from forgetmenot.sim.irc import HOST, Tokens, tagged
+from forgetmenot.demo import irc_server
+from forgetmenot.demo.irc_server import HOST, Tokens, tagged
 
 ANONYMOUS = "justinfan"
 KNOWN = {"twitch.tv/tags", "twitch.tv/commands", "twitch.tv/membership"}
 
 
-class World(irc.World):
+class World(irc_server.World):
     """A channel that knows whom it has banned or timed out, the modes of its chat, and what was deleted."""
 
     def __init__(self, channel: str, now: Callable[[], int]) -> None:
@@ -38,7 +38,7 @@ def notice(text: str, *, channel: str = "*", msg_id: str = "") -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Connection(irc.Connection):
+class Connection(irc_server.Connection):
     """One that may be stalled: half-open."""
 
     caps: set[str] = field(default_factory=set)
@@ -46,10 +46,10 @@ class Connection(irc.Connection):
 
     async def send(self, *texts: str) -> None:
         if not self.stalled:
-            await irc.Connection.send(self, *texts)
+            await irc_server.Connection.send(self, *texts)
 
 
-class IrcServer(irc.IrcServer):
+class IrcServer(irc_server.IrcServer):
     """`silent_unknown`: a JOIN of a channel that does not exist gets no answer at all."""
 
     connections: list[Connection]  # type: ignore[assignment]  # it makes no others
@@ -64,25 +64,25 @@ class IrcServer(irc.IrcServer):
     ) -> Connection:
         return Connection(socket, request, stalled=bool(request.get("stalled")))
 
-    async def end(self, connection: irc.Connection) -> None:
+    async def end(self, connection: irc_server.Connection) -> None:
         assert isinstance(connection, Connection)
         while connection.stalled and connection.request.transport is not None:  # noqa: ASYNC110  # no event tells of it
             await asyncio.sleep(0.02)  # a closing handshake is not answered either
         if not connection.stalled:
             await super().end(connection)
 
-    async def take(self, connection: irc.Connection, line: str) -> None:
+    async def take(self, connection: irc_server.Connection, line: str) -> None:
         assert isinstance(connection, Connection)
         if not connection.stalled:
             await super().take(connection, line)
 
-    async def acknowledge(self, connection: irc.Connection, rest: str) -> None:
+    async def acknowledge(self, connection: irc_server.Connection, rest: str) -> None:
         assert isinstance(connection, Connection)
         connection.caps.update(rest.removeprefix("REQ :").split())
         assert connection.caps <= KNOWN
         await super().acknowledge(connection, rest)
 
-    async def sign_in(self, connection: irc.Connection) -> None:
+    async def sign_in(self, connection: irc_server.Connection) -> None:
         token = self.tokens.valid(connection.password.removeprefix("oauth:"))
         if connection.nick.startswith(ANONYMOUS):
             await self.let_in(connection)
@@ -97,7 +97,7 @@ class IrcServer(irc.IrcServer):
             await connection.send(notice(why))
         await super().sign_in(connection)
 
-    async def join(self, connection: irc.Connection, channel: str) -> None:
+    async def join(self, connection: irc_server.Connection, channel: str) -> None:
         if channel != self.world.owner.login:
             if not self.silent_unknown:
                 why = "This channel does not exist or has been suspended."

@@ -23,7 +23,7 @@ from typing import Any, Self
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from forgetmenot.sim.irc import (
+from forgetmenot.demo.irc_server import (
     CLIENT_ID,
     HOST,
     IrcServer,
