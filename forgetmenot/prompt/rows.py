@@ -162,6 +162,13 @@ def _as_shown(name: str) -> str:
     return clip_bytes(clean(shown_name(name)), NAME_BYTES)
 
 
+def _named(viewer_id: str, names: Names) -> str:
+    """Return a viewer's name as a prompt shows it; "somebody" where it is not known."""
+    name = names.get(viewer_id)
+    # Not through `_as_shown`: "@somebody" is what a viewer called "somebody" is shown as.
+    return SOMEBODY if name is None else _as_shown(name)
+
+
 def chat_row(
     line: PromptLine,
     names: Names,
@@ -172,8 +179,7 @@ def chat_row(
     speaker = "you"
     if line.viewer_id is not None:
         table = "events"
-        name = names.get(line.viewer_id)
-        speaker = SOMEBODY if name is None else _as_shown(name)
+        speaker = _named(line.viewer_id, names)
     text = f"{speaker}: {one_line(line.text, names, max_bytes)}"
     if not line.id:
         return Row(text)
@@ -231,7 +237,7 @@ def event_row(
     """Return `12 min ago: 120 raiders from Ox have joined!`; with who it was, where Twitch's words do not say it."""
     when = _minutes_ago(now - event.at)
     text = one_line(event.text, names, LINE_BYTES)
-    name = _as_shown(names.get(event.viewer_id, SOMEBODY))
+    name = _named(event.viewer_id, names)
     # the viewer of a stream's event only stands for the channel
     is_of_viewer = event.kind is not EventKind.STREAM
     if is_of_viewer and name.casefold() not in text.casefold():
@@ -311,7 +317,7 @@ def named_note_row(
     about = "channel"
     subject_id = recalled.note.subject_id
     if subject_id is not None:
-        about = _as_shown(names.get(subject_id, SOMEBODY))
+        about = _named(subject_id, names)
     return note_row(recalled, names, now, zone, about=about)
 
 

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forgetmenot.domain import (
+    EventKind,
     Prompt,
     PromptLine,
     Recalled,
     Role,
     Scope,
     SourceKind,
+    StreamEvent,
     Viewer,
 )
 from forgetmenot.durations import DAY
@@ -28,7 +30,7 @@ from forgetmenot.prompt.material import (
     PrefixMaterial,
     TailMaterial,
 )
-from forgetmenot.prompt.rows import chat_row, note_row
+from forgetmenot.prompt.rows import chat_row, event_row, named_note_row, note_row
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import (
     ActionSettings,
@@ -205,6 +207,20 @@ def test_a_line_has_its_speakers_name_or_somebody(
     viewer_id: str | None, text: str
 ) -> None:
     assert chat_row(line(1, "hi", viewer_id), {"2": "Bob"}).text == text
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [({"3": "Bob"}, "Bob"), ({"3": "somebody"}, "@somebody"), ({}, "somebody")],
+)
+def test_an_event_and_a_note_have_their_persons_name_or_somebody(
+    names: dict[str, str], shown: str
+) -> None:
+    raid = StreamEvent(1, "e1", "3", EventKind.RAID, "20 raiders have joined!", NOW)
+    assert event_row(raid, names, NOW).text == f"just now: {shown}: {raid.text}"
+    recalled = Recalled(note(1, "likes tea", subject_id="3"), 1.0)
+    row = named_note_row(recalled, names, NOW, "UTC")
+    assert row.text == f"{shown}: [id:1; today] likes tea"
 
 
 def test_how_to_look_something_up_stands_in_the_text_too() -> None:
