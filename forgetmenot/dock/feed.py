@@ -10,23 +10,29 @@ Events: `hello`, `now` (status), `items` (new or changed), `gone` (keys), `chang
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 
-import msgspec
 from aiohttp import web
 
 from forgetmenot.dock.context import CONTEXT, DockContext, Item
 from forgetmenot.dock.pages import now
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
+from forgetmenot.server_sent_events import (
+    STILL_HERE,
+    STILL_HERE_EVERY_S,
+    event,
+    open_stream,
+)
 
 # A look only asks SQLite whether anything was written; chat is, four times a second at most.
 LOOK_EVERY_S = 0.05
 # Looks after which pages are brought up to date although nothing was written, because times pass.
 LOOKS_UNTIL_UPDATE = 110
-STILL_HERE_S = 15.0
 # Messages: a page that is further behind than this hangs, and would hold them all.
 BEHIND_LIMIT = 60
 
+# What is to be sent to one page; None ends its stream.
 Messages = asyncio.Queue[bytes | None]
 
 
@@ -49,7 +55,7 @@ class EventFeed:
     async def listen(self, context: DockContext) -> Messages:
         """Subscribe, beginning with how things stand and the newest of what happened."""
         messages: Messages = asyncio.Queue(BEHIND_LIMIT)
-        # all docks come back at the same time when the bot was started again
+        # After a restart of the bot all open docks come back at the same time: they share one look.
         async with self._one_look:
             standing = await now.standing(context)
             if self._looking is None:
@@ -104,49 +110,58 @@ class EventFeed:
     async def _look(self, context: DockContext) -> None:
         """Send to all pages what has changed since the last look."""
         if self._version != context.version:
-            # another language: pages load themselves again
+            # Another language was chosen: a page that is sent another version loads itself again.
             self._version = context.version
             self._send_to_pages(_hello(context, fresh=False))
         before = self._shown
         self._shown = await _window(context)
         items = [item for key, item in self._shown.items() if before.get(key) != item]
-        gone_keys = [key for key in before if key not in self._shown]
+        gone = {key: item for key, item in before.items() if key not in self._shown}
         standing = await now.standing(context)
         if standing != self._standing:
             self._standing = standing
-            self._send_to_pages(event("now", {**standing, "at": context.clock.now()}))
+            # The time of sending is no part of how things stand: it alone is no reason to send.
+            sent_standing = {**standing, "at": context.clock.now()}
+            self._send_to_pages(event("now", sent_standing))
         if items:
             self._send_to_pages(event("items", items))
-        if gone_keys:
-            self._send_to_pages(event("gone", gone_keys))
-        # a line that only made room for a newer one changes nothing else that a page shows
-        oldest_at = _at(next(iter(self._shown.values()), {"at": 0}))
-        is_removed = any(_at(before[key]) >= oldest_at for key in gone_keys)
-        if self._touched or is_removed or any(item["kind"] != "line" for item in items):
+        if gone:
+            self._send_to_pages(event("gone", list(gone)))
+        if self._touched or self._changes_other_pages(items, gone.values()):
             self._touched = False
             self._send_to_pages(event("changed", {}))
+
+    def _changes_other_pages(
+        self, new_items: Iterable[Item], gone_items: Iterable[Item]
+    ) -> bool:
+        """Return whether pages that show more than the feed have to read their rows again."""
+        # Chat is nothing that they show; everything else may be.
+        if any(item["kind"] != "line" for item in new_items):
+            return True
+        # What is older than all that is shown only made room for something newer. What is not was cleared, or is of
+        # somebody who was hidden or erased.
+        oldest_item = next(iter(self._shown.values()), None)
+        oldest_at = _at(oldest_item) if oldest_item is not None else 0
+        return any(_at(item) >= oldest_at for item in gone_items)
 
     def _send_to_pages(self, message: bytes) -> None:
         for messages in list(self._listeners):
             try:
                 messages.put_nowait(message)
             except asyncio.QueueFull:
-                # the page comes back by itself and catches up
+                # The page comes back by itself and begins anew.
                 self._end(messages)
 
     def _end(self, messages: Messages) -> None:
+        """End the stream of one page."""
         self._listeners.discard(messages)
+        # The queue may be full, and what is in it the page would be sent again when it comes back.
         while not messages.empty():
             messages.get_nowait()
         messages.put_nowait(None)
 
 
 STREAM = web.AppKey("stream", EventFeed)
-
-
-def event(name: str, data: object) -> bytes:
-    """Return one server-sent event."""
-    return f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
 
 
 def _at(item: Item) -> int:
@@ -161,29 +176,25 @@ async def _window(context: DockContext) -> dict[str, Item]:
 
 
 def _hello(context: DockContext, *, fresh: bool) -> bytes:
-    return event(
-        "hello", {"build": context.version, "at": context.clock.now(), "fresh": fresh}
-    )
+    """Return the event that names the version of a page. `fresh`: the page forgets what it has, and begins anew."""
+    now_ms = context.clock.now()
+    return event("hello", {"build": context.version, "at": now_ms, "fresh": fresh})
 
 
 async def events(request: web.Request) -> web.StreamResponse:
     """`GET /api/events`: never ends by itself."""
     context = request.app[CONTEXT]
     stream = request.app[STREAM]
-    response = web.StreamResponse(
-        headers={"Content-Type": "text/event-stream; charset=utf-8"}
-    )
-    await response.prepare(request)
-    await response.write(b"retry: 1000\n\n")
+    response = await open_stream(request)
     messages = await stream.listen(context)
     try:
         while True:
             try:
-                # not wait_for: before Python 3.12 it loses a cancellation that comes with a message
-                async with asyncio.timeout(STILL_HERE_S):
+                # Not wait_for: before Python 3.12 it loses a cancellation that comes with a message.
+                async with asyncio.timeout(STILL_HERE_EVERY_S):
                     message = await messages.get()
             except TimeoutError:
-                message = b": still here\n\n"
+                message = STILL_HERE
             if message is None:
                 return response
             await response.write(message)

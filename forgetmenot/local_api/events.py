@@ -6,18 +6,15 @@ A stream begins with what happens after it was opened, and ends when the interfa
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-import msgspec
-
 from forgetmenot.clock import Clock
 from forgetmenot.local_api import answers
 from forgetmenot.memory.arrival_cards import arrivals
+from forgetmenot.server_sent_events import STILL_HERE, STILL_HERE_EVERY_S, event
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database
 
 LOOK_EVERY_S = 1.0
-# Proxies and clients give up a stream that is silent for half a minute or a minute.
-STILL_HERE_EVERY_S = 15.0
 # Of one look; after an import thousands are new at once.
 LEARNED_LIMIT = 20
 
@@ -53,12 +50,12 @@ class Watch:
         silent_s = 0.0
         while self._settings().local_api.enabled:
             happened = await self._look()
-            for event in happened:
-                yield event
+            for message in happened:
+                yield message
             silent_s = 0.0 if happened else silent_s + LOOK_EVERY_S
             if silent_s >= STILL_HERE_EVERY_S:
                 silent_s = 0.0
-                yield b": still here\n\n"
+                yield STILL_HERE
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _look(self) -> list[bytes]:
@@ -86,7 +83,7 @@ class Watch:
             viewer = await answers.viewer_by_id(self._db, settings, card.id, now)
             # None for an ignored account, and for who was hidden meanwhile.
             if viewer is not None:
-                events.append(_event("arrived", viewer))
+                events.append(event("arrived", viewer))
         return events
 
     async def _learned(self) -> list[bytes]:
@@ -97,7 +94,7 @@ class Watch:
             self._db, self._newest_note, newest_note, LEARNED_LIMIT
         )
         self._newest_note = newest_note
-        return [_event("learned", fact) for fact in learned]
+        return [event("learned", fact) for fact in learned]
 
     async def _recaps(self) -> list[bytes]:
         """Return an event if a stream got its recap since the last look."""
@@ -106,9 +103,4 @@ class Watch:
             return []
         self._recap = stream.id
         recap = await answers.recap(self._db, self._settings())
-        return [] if recap is None else [_event("recap", recap)]
-
-
-def _event(name: str, data: object) -> bytes:
-    """Return one server-sent event."""
-    return f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
+        return [] if recap is None else [event("recap", recap)]

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from forgetmenot.clock import Clock
 from forgetmenot.local_api import answers, description, events
+from forgetmenot.server_sent_events import open_stream
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
 
@@ -91,14 +92,10 @@ class LocalApi(Struct):
 
     async def _send_events(self, request: web.Request) -> web.StreamResponse:
         """Write events as they happen, until one of the two ends it."""
-        response = web.StreamResponse(
-            headers={"Content-Type": "text/event-stream; charset=utf-8"}
-        )
         watch = events.Watch(self.db, self.settings, self.clock)
+        # Before the headers: what happens once the listener has them is not missed.
         await watch.begin()
-        await response.prepare(request)
-        # After a restart of the bot a listener is back within a second.
-        await response.write(b"retry: 1000\n\n")
+        response = await open_stream(request)
         try:
             async for event in watch.events():
                 await response.write(event)

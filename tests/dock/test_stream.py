@@ -11,6 +11,7 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import feed
+from forgetmenot.server_sent_events import event
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from tests.dock.conftest import Served
@@ -118,5 +119,5 @@ async def test_a_slow_page_is_cut_off_and_holds_nobody_up() -> None:
     slow: feed.Messages = asyncio.Queue(2)
     stream._listeners.add(slow)
     for number in range(5):
-        stream._send_to_pages(feed.event("now", number))
+        stream._send_to_pages(event("now", number))
     assert slow.get_nowait() is None
