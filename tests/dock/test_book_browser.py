@@ -8,9 +8,11 @@ from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
+from forgetmenot.durations import DAY
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import BotSettings, Settings, TwitchSettings
 from forgetmenot.store.database import Database
+from tests.conftest import NOON
 from tests.dock.conftest import BROWSER, FakeControl, fake_dock, go, page_on, until
 from tests.dock.test_book import fill
 from tests.dock.test_pictures_browser import (
@@ -22,6 +24,7 @@ from tests.dock.test_pictures_browser import (
     look,
 )
 from tests.ports import unused_port
+from tests.rows import put
 
 pytestmark = [
     pytest.mark.browser,
@@ -112,6 +115,34 @@ async def test_it_is_searched_a_quote_removed_and_all_exported(
         ).to_be_visible()
         await expect(page.get_by_role("heading", name="Running jokes")).to_have_count(0)
         assert ("unquote", {"id": 1}) in control.asked
+
+
+async def test_clips_without_a_summary_are_folded_and_stay_unfolded(
+    db: Database, clock: ManualClock, running: Browser
+) -> None:
+    await fill(db)
+    async with db.write() as tx:
+        for name in ("Untold", "Other"):
+            await put(
+                tx,
+                "moments",
+                stream_id=1,
+                at=NOON - 9 * DAY,  # before the first summary of that stream
+                kind="clip",
+                text=f"https://clips.twitch.tv/{name}",
+                viewer_id="1",
+            )
+    async with book_page(db, clock, running) as (page, _control):
+        untold = page.locator("li", has=page.locator("a[href$=Untold]"))
+        told = page.locator("li", has=page.locator("a[href$=Abc]"))
+        await expect(told).to_be_visible()
+        await expect(untold).to_be_hidden()
+        await page.get_by_text("2 moments without a summary").click()
+        await expect(untold).to_be_visible()
+        await page.get_by_role("searchbox").fill("zebra")
+        await expect(page.get_by_role("heading", name="Clips")).to_have_count(0)
+        await page.get_by_role("searchbox").fill("")
+        await expect(untold).to_be_visible()
 
 
 async def test_an_empty_book_says_how_it_is_filled(

@@ -12,7 +12,8 @@ export function openBook(panel) {
   const find = searchField(() => refresh());
   const body = h("div", { class: "stack" });
   const picture = chart();
-  const draw = changedOnly((data) => redraw(body, data.found ? found(data.found) : pages(data, picture, refresh)));
+  const fold = h("details", {}); // stays, so that it is still open when the page is drawn again
+  const draw = changedOnly((data) => redraw(body, data.found ? found(data.found) : pages(data, picture, fold, refresh)));
   const refresh = reading(body, () => get("book", { find: find.value }), draw);
   const saved = (event) => saveText(event.currentTarget, `book-${isoDay(clock.now())}.md`, "book/markdown");
   put(panel, h("div", { class: "row" }, find, button(t("book.export"), saved, { class: "small", title: t("book.export_as"), data: { key: "export" } })), body);
@@ -21,11 +22,20 @@ export function openBook(panel) {
 
 const when = (one) => [date(one.at), one.minutes && t("book.minutes", { minutes: one.minutes })].filter(Boolean).join(" · ");
 const link = (address, text) => address && [" · ", h("a", { href: address, target: "_blank", rel: "noreferrer" }, text)];
-const entry = (one, ...more) => h("li", { class: "item episode" }, h("p", {}, one.text), h("p", { class: "meta" }, when(one), link(one.address, t("book.clip")), link(one.link, t("note.video")), more));
+const entry = (one, ...more) => h("li", { class: "item episode" }, one.text && h("p", {}, one.text), h("p", { class: "meta" }, when(one), link(one.address, t("book.clip")), link(one.link, t("note.video")), more));
 const listed = (rows) => h("ul", { class: "plain stack" }, rows);
 const found = (rows) => (rows.length ? listed(rows.map((one) => entry(one))) : empty(t("memory.not_found")));
 
-function pages({ quotes, jokes, clips }, picture, refresh) {
+const clip = (one) => entry(one, one.kind === "marker" && ` · ${t("evening.kind.marker")}`);
+
+// Of a clip without a summary there are its day and its link: all of them stand in a fold.
+function listedClips(clips, fold) {
+  const newest = [...clips].reverse(), told = newest.filter((one) => one.text), untold = newest.filter((one) => !one.text);
+  put(fold, h("summary", { class: "meta", data: { key: "untold" } }, t("book.unsummarised", { n: untold.length })), listed(untold.map(clip)));
+  return [told.length > 0 && listed(told.map(clip)), untold.length > 0 && fold];
+}
+
+function pages({ quotes, jokes, clips }, picture, fold, refresh) {
   if (!quotes.length && !jokes.length && !clips.length) return empty(t("book.empty"));
   const remove = (one) => [" ", doing("unquote", { id: one.id }, refresh, { data: { key: `quote${one.id}` } })];
   const told = (one) => ` · ${[t("book.times", { n: one.times.length }), one.people.join(", ")].filter(Boolean).join(" · ")}`;
@@ -33,7 +43,7 @@ function pages({ quotes, jokes, clips }, picture, refresh) {
   return [
     quotes.length > 0 && [heading(t("book.quotes")), listed(quotes.map((one) => entry(one, remove(one))))],
     jokes.length > 0 && [heading(t("book.jokes")), picture.node, listed(jokes.map((one) => entry(one, told(one))))],
-    clips.length > 0 && [heading(t("book.clips")), listed(clips.map((one) => entry({ ...one, text: one.text || t("book.unsummarised") }, one.kind === "marker" && ` · ${t("evening.kind.marker")}`)).reverse())],
+    clips.length > 0 && [heading(t("book.clips")), listedClips(clips, fold)],
   ];
 }
 
