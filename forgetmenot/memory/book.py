@@ -8,7 +8,7 @@
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from forgetmenot.domain import Note, Recalled, Scope, Stream, Video
 from forgetmenot.durations import minute_of
 from forgetmenot.memory import channel_search
 from forgetmenot.memory.past_episodes import EpisodeIndex, visible_episodes
+from forgetmenot.memory.question_words import asked_words, cosines_to, near_stems
 from forgetmenot.memory.ranking import (
     FITS_DATE,
     LEAST_OF_BEST,
@@ -38,15 +39,10 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.database import Source
 from forgetmenot.text.days import day_of
-from forgetmenot.text.meaning import Meanings, WordTable, word_table
+from forgetmenot.text.meaning import WordTable, word_table
 from forgetmenot.text.mentions import ids_in, mention
-from forgetmenot.text.words import sentences_of, stem, stems
+from forgetmenot.text.words import sentences_of, stems
 
-# Words of a question, the longest: they are the rarest.
-MOST_WORDS = 8
-# Words of nearly the same meaning that count as one of them, and how much.
-NEAR_STEMS = 16
-NEAR_WEIGHT = 0.8
 # Summaries that are weighed, those with the rarest words of the question.
 EPISODES_READ = 60
 
@@ -83,17 +79,16 @@ async def look_up(
 
     `people`: the ids of those whom it names, each of whom counts as a word; `recalled`: the notes that fit it.
     """
-    telling = sorted(query.telling, key=len, reverse=True)
-    asked_words = [*map(mention, people), *telling][:MOST_WORDS]
-    if not asked_words:
+    question_words = asked_words(query, people)
+    if not question_words:
         return []
     await index.read_on(source)
     table = word_table()
-    shares = {word: _near_words(word, table) for word in asked_words}
-    entries = await _sentences(source, index, shares.values(), suppression_filter)
+    shares_of_words = [near_stems(word, table) for word in question_words]
+    entries = await _sentences(source, index, shares_of_words, suppression_filter)
     entries += await quote_entries(source, suppression_filter)
     entries += [_note_entry(hit.note) for hit in recalled]
-    scores = _scores(entries, shares, query, table)
+    scores = _scores(entries, shares_of_words, query, table)
     ranked = sorted(
         zip(scores, entries, strict=True),
         key=lambda scored: (scored[0], scored[1].at),
@@ -104,17 +99,6 @@ async def look_up(
         if score > 0 and score >= LEAST_OF_BEST * ranked[0][0]:
             best.append(entry)
     return await with_places(source, best, now)
-
-
-def _near_words(word: str, table: WordTable | None) -> dict[str, float]:
-    """Return the stem of a word and those of nearly the same meaning, each with how much it counts."""
-    shares = {stem(word): 1.0}
-    number = None if table is None else table.number(stem(word))
-    if table is None or number is None:
-        return shares
-    for near_number, nearness in table.near(number)[:NEAR_STEMS]:
-        shares.setdefault(table.stem_of(near_number), NEAR_WEIGHT * nearness)
-    return shares
 
 
 async def _sentences(
@@ -194,14 +178,14 @@ def _note_entry(note: Note) -> Entry:
 
 def _scores(
     entries: Sequence[Entry],
-    shares_of_word: dict[str, dict[str, float]],
+    shares_of_words: Iterable[Mapping[str, float]],
     query: Query,
     table: WordTable | None,
 ) -> list[float]:
     """Return how well each entry fits: by the rarity of the words that it has, by its meaning and its day."""
     stems_of = [set(stems(entry.text)) for entry in entries]
     scores = [0.0] * len(entries)
-    for shares in shares_of_word.values():
+    for shares in shares_of_words:
         weights = [_weight(entry_stems, shares) for entry_stems in stems_of]
         # A word that few entries have says most about which one is meant.
         rarity = math.log(1 + len(entries) / (sum(weights) or 1))
@@ -225,15 +209,13 @@ def _nearness(
 
     `stems_of`: the stems of each entry.
     """
-    numbers = [table.numbers(sorted(entry_stems)) for entry_stems in stems_of]
-    asked_numbers = table.numbers([stem(word) for word in query.telling])
-    cosines = Meanings(table, numbers).cosines(asked_numbers)
+    cosines = cosines_to(query, stems_of, table)
     # Everything said in one channel is a little alike: only what is nearer than usual counts.
     usual = sum(cosines) / max(1, len(cosines))
     return of_best([max(cosine - usual, 0.0) for cosine in cosines])
 
 
-def _weight(entry_stems: Iterable[str], shares: dict[str, float]) -> float:
+def _weight(entry_stems: Iterable[str], shares: Mapping[str, float]) -> float:
     """Return how much an entry has of a word: 1 for the word itself, less for one of nearly the same meaning."""
     return max((shares.get(entry_stem, 0.0) for entry_stem in entry_stems), default=0.0)
 

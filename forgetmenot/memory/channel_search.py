@@ -9,36 +9,26 @@
   nothing sensitive, whatever the settings let a note say.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 from forgetmenot.domain import Note, NoteStatus, Recalled
-from forgetmenot.memory.ranking import (
-    FITS_DATE,
-    MEANING_SHARE,
-    Query,
-    of_best,
-)
+from forgetmenot.memory.question_words import asked_words, cosines_to, near_stems
+from forgetmenot.memory.ranking import FITS_DATE, MEANING_SHARE, Query, of_best
 from forgetmenot.memory.word_index import SPELT_WEIGHT, rarity, slips
 from forgetmenot.store import note_words
 from forgetmenot.store.database import Source
 from forgetmenot.store.note_keys import key_of, stems_of_note
 from forgetmenot.text.days import day_of
-from forgetmenot.text.meaning import Meanings, WordTable
-from forgetmenot.text.mentions import mention
+from forgetmenot.text.meaning import WordTable
 from forgetmenot.text.questions import asks_for_person_in_sentence
 from forgetmenot.text.sensitive import sensitive_category, states_sensitive
 from forgetmenot.text.words import stem
 
 MOST_RESULTS = 8
 PER_SUBJECT = 3
-# Words of a question that are looked up, the longest: they are the rarest.
-MOST_WORDS = 8
-# Words of nearly the same meaning are often all that a note has of a short question: "who has a pet?"
-NEAR_STEMS = 16
-NEAR_WEIGHT = 0.8
 # Notes that are taken from the index for the rarest words; the others only tell those notes apart, and a word that
 # more have does not even that.
 MOST_READ = 1_000
@@ -55,11 +45,23 @@ LEAST_OF_RAREST = 0.4
 class _Term(NamedTuple):
     """A word of the question.
 
-    `rarity`: how much it tells. `shares`: by key, each word of a note that counts as it, with how much (0 to 1).
+    `rarity`: how much it tells. `shares`: by key, each word of a note that counts as it, nearest first, with how much
+    (0 to 1).
     """
 
     rarity: float
     shares: Mapping[int, float]
+
+
+class _Lookups(NamedTuple):
+    """The words that are looked up in the index, for each term by their keys.
+
+    `candidate_keys`: of words whose notes are candidates. `common_keys`: of words that more notes have; they only add
+    to the scores of candidates.
+    """
+
+    candidate_keys: Sequence[Sequence[int]]
+    common_keys: Sequence[Sequence[int]]
 
 
 async def search(
@@ -78,24 +80,21 @@ async def search(
     `people`: the ids of those whom the question names, who count as words of it. `may_be_sensitive`: whether the
     settings let notes say what is sensitive. `now` in ms.
     """
-    longest_first = sorted(query.telling, key=len, reverse=True)
-    mentions = map(mention, people)
-    asked_words = [*mentions, *longest_first][:MOST_WORDS]
-    if not asked_words:
+    question_words = asked_words(query, people)
+    if not question_words:
         return []
-    shares_of = {word: _near_words(word, table) for word in asked_words}
-    counts = await _counts(source, shares_of, table)
-    note_count = await source.highest_id("semantic_notes")
-    terms = _terms(shares_of.values(), counts, note_count)
-    scores = await _scores(source, terms, counts)
-    least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
-    fitting = {note_id: score for note_id, score in scores.items() if score >= least}
-    stored = await note_words.recallable(source, _best(fitting, CANDIDATES))
+    shares_of = {word: _near_keys(word, table) for word in question_words}
+    counts = await _note_counts(source, shares_of, table)
+    highest_id = await source.highest_id("semantic_notes")
+    terms = _terms(shares_of.values(), counts, highest_id)
+    scores = await _word_scores(source, terms, counts)
+    fitting = _with_rarest_words(scores, terms)
+    best_ids = _best(fitting, CANDIDATES)
     candidates = []
-    for note in stored:
+    for note in await note_words.recallable(source, best_ids):
         if may_be_shown(note) and not note.is_over(now):
             candidates.append(note)
-    ranked = _ranked(candidates, fitting, query, asked_words, table)
+    ranked = _ranked(candidates, fitting, query, question_words, table)
     if may_be_sensitive:
         # of somebody who was asked about by name it may be shown, here it would answer "who has …?"
         ranked = [hit for hit in ranked if sensitive_category(hit.note.fact) is None]
@@ -114,12 +113,12 @@ def asks_what_is_sensitive(question: str) -> bool:
     return states_sensitive(answers)
 
 
-async def _counts(
+async def _note_counts(
     source: Source,
     shares_of: Mapping[str, dict[int, float]],
     table: WordTable | None,
 ) -> Mapping[int, int]:
-    """Return how many notes have each word that counts as one of the question's.
+    """Return how many notes have each word that counts as one of the question's, by its key.
 
     A word that no note has gets the shares of its spellings in `shares_of`.
     """
@@ -132,38 +131,17 @@ async def _counts(
         if is_listed or is_in_notes:
             continue
         shares.update(_spellings(word, table))
-        counts.update(await note_words.notes_by_word(source, shares.keys()))
+        spelling_counts = await note_words.notes_by_word(source, shares.keys())
+        counts.update(spelling_counts)
     return counts
 
 
-def _terms(
-    all_shares: Iterable[Mapping[int, float]],
-    counts: Mapping[int, int],
-    note_count: int,
-) -> list[_Term]:
-    """Return the words of the question, the rarest first. `note_count`: of all notes."""
-    terms = []
-    for shares in all_shares:
-        having = sum(share * counts.get(key, 0) for key, share in shares.items())
-        # a word that no note has is as rare as one that one note has: in a small memory all words are rare
-        having = min(max(having, 1.0), note_count)
-        terms.append(_Term(rarity(having, note_count), shares))
-    terms.sort(key=lambda term: term.rarity, reverse=True)
-    return terms
-
-
-def _near_words(word: str, table: WordTable | None) -> dict[int, float]:
-    """Return the keys of a word and of those of nearly the same meaning, with how much each counts."""
-    word_stem = stem(word)
-    shares = {key_of(word_stem): 1.0}
-    if table is None:
-        return shares
-    number = table.number(word_stem)
-    if number is None:
-        return shares
-    for near_number, nearness in table.near(number)[:NEAR_STEMS]:
-        key = key_of(table.stem_of(near_number))
-        shares.setdefault(key, NEAR_WEIGHT * nearness)
+def _near_keys(word: str, table: WordTable | None) -> dict[int, float]:
+    """Return the keys of a word and of those of nearly the same meaning, nearest first, with how much each counts."""
+    shares: dict[int, float] = {}
+    for near_stem, share in near_stems(word, table).items():
+        # two stems may have one key: the nearer one counts
+        shares.setdefault(key_of(near_stem), share)
     return shares
 
 
@@ -174,48 +152,89 @@ def _spellings(word: str, table: WordTable | None) -> dict[int, float]:
         return shares
     for spelling in slips(word):
         if table.number(spelling) is not None:
-            shares[key_of(stem(spelling))] = SPELT_WEIGHT
+            key = key_of(stem(spelling))
+            shares[key] = SPELT_WEIGHT
     return shares
 
 
-async def _scores(
-    source: Source,
-    terms: Sequence[_Term],
+def _terms(
+    all_shares: Iterable[Mapping[int, float]],
     counts: Mapping[int, int],
-) -> dict[int, float]:
-    """Return the score of each note that has one of the rarer words; `terms`: the rarest first.
+    note_count: int,
+) -> list[_Term]:
+    """Return the words of the question, the rarest first. `note_count`: of all notes."""
+    terms = []
+    for shares in all_shares:
+        having = 0.0
+        for key, share in shares.items():
+            having += share * counts.get(key, 0)
+        # a word that no note has is as rare as one that one note has: in a small memory all words are rare
+        having = min(max(having, 1.0), note_count)
+        terms.append(_Term(rarity(having, note_count), shares))
+    terms.sort(key=lambda term: term.rarity, reverse=True)
+    return terms
 
-    At most about MOST_READ notes are taken from the index. A word that more notes have only adds to the scores of
-    notes that have a rarer one.
+
+def _lookups(terms: Iterable[_Term], counts: Mapping[int, int]) -> _Lookups:
+    """Return which words are looked up: of the rarest words at most about MOST_READ notes become candidates.
+
+    `terms`: the rarest first.
     """
-    scores: dict[int, float] = {}
-    # (weight, key) of the words that too many notes have to be read
-    common: list[tuple[float, int]] = []
+    candidate_keys: list[list[int]] = []
+    common_keys: list[list[int]] = []
     reads_left = MOST_READ
+    has_candidates = False
     for term in terms:
-        # how much each note counts for this term: by its nearest word, which comes first
-        share_of: dict[int, float] = {}
-        nearest_first = sorted(term.shares.items(), key=itemgetter(1), reverse=True)
-        for key, share in nearest_first:
+        readable: list[int] = []
+        common: list[int] = []
+        for key in term.shares:
             count = counts.get(key, 0)
             if count == 0:
                 continue
             # the first word is read in any case: without it there would be no candidates
-            is_first = not scores and not share_of
-            if count > reads_left and not is_first:
-                if count <= MOST_COMPARED:
-                    common.append((term.rarity * share, key))
-                continue
+            if count <= reads_left or not has_candidates:
+                readable.append(key)
+                reads_left -= count
+                has_candidates = True
+            elif count <= MOST_COMPARED:
+                common.append(key)
+        candidate_keys.append(readable)
+        common_keys.append(common)
+    return _Lookups(candidate_keys, common_keys)
+
+
+async def _word_scores(
+    source: Source,
+    terms: Sequence[_Term],
+    counts: Mapping[int, int],
+) -> dict[int, float]:
+    """Return the score of each note that has one of the rarer words; `terms`: the rarest first."""
+    lookups = _lookups(terms, counts)
+    scores: dict[int, float] = defaultdict(float)
+    for term, keys in zip(terms, lookups.candidate_keys, strict=True):
+        # how much each note counts for this term: by its nearest word, which comes first
+        share_of: dict[int, float] = {}
+        for key in keys:
             for note_id in await note_words.newest_with(source, key, MOST_READ):
-                share_of.setdefault(note_id, share)
-            reads_left -= count
+                share_of.setdefault(note_id, term.shares[key])
         for note_id, share in share_of.items():
-            scores[note_id] = scores.get(note_id, 0.0) + term.rarity * share
-    for weight, key in common:
-        having = await note_words.newest_with(source, key, MOST_COMPARED)
-        for note_id in scores.keys() & having:
-            scores[note_id] += weight
+            scores[note_id] += term.rarity * share
+    for term, keys in zip(terms, lookups.common_keys, strict=True):
+        for key in keys:
+            having = await note_words.newest_with(source, key, MOST_COMPARED)
+            for note_id in scores.keys() & having:
+                scores[note_id] += term.rarity * term.shares[key]
     return scores
+
+
+def _with_rarest_words(
+    scores: Mapping[int, float],
+    terms: Sequence[_Term],
+) -> dict[int, float]:
+    """Return the scores of the notes that have enough of the question's rarest words; `terms`: the rarest first."""
+    full_score = sum(term.rarity for term in terms[:RAREST])
+    least = LEAST_OF_RAREST * full_score
+    return {note_id: score for note_id, score in scores.items() if score >= least}
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
@@ -228,7 +247,7 @@ def _ranked(
     candidates: Sequence[Note],
     scores: Mapping[int, float],
     query: Query,
-    asked_words: Iterable[str],
+    question_words: Iterable[str],
     table: WordTable | None,
 ) -> list[Recalled]:
     """Return the candidates that fit, by words, meaning and date, best first; of equal ones the newest first.
@@ -236,20 +255,20 @@ def _ranked(
     `candidates` are those whose time is not over.
     """
     word_scores = of_best([scores[note.id] for note in candidates])
-    stems_of = [
-        stems_of_note(note.fact, note.topics, note.asked_with) for note in candidates
-    ]
-    meaning_scores = _meaning_scores(stems_of, query, table)
-    asked_stems = set(map(stem, asked_words))
+    stems_of_notes = []
+    for note in candidates:
+        stems_of_notes.append(stems_of_note(note.fact, note.topics, note.asked_with))
+    meaning_scores = _meaning_scores(stems_of_notes, query, table)
+    question_stems = {stem(word) for word in question_words}
     recalled = []
     for place, note in enumerate(candidates):
-        has_word = not asked_stems.isdisjoint(stems_of[place])
+        has_word = not question_stems.isdisjoint(stems_of_notes[place])
         is_inactive = note.stale or note.status is NoteStatus.PAST
         if is_inactive and not has_word:
             # what is stale or past is only found by a word of its own
             continue
-        stated_on = day_of(note.last_confirmed_at, query.zone)
-        date_score = FITS_DATE * query.time.fits(stated_on)
+        confirmed_on = day_of(note.last_confirmed_at, query.zone)
+        date_score = FITS_DATE * query.time.fits(confirmed_on)
         score = word_scores[place] + meaning_scores[place] + date_score
         recalled.append(Recalled(note, round(score, 6), asked_for=has_word))
     if not recalled:
@@ -260,16 +279,14 @@ def _ranked(
 
 
 def _meaning_scores(
-    stems_of: Sequence[Collection[str]],
+    stems_of_notes: Sequence[Collection[str]],
     query: Query,
     table: WordTable | None,
 ) -> list[float]:
-    """Return what each note adds by its meaning; `stems_of`: the stems of each note."""
+    """Return what each note adds by its meaning; nothing without a table. `stems_of_notes`: the stems of each."""
     if table is None:
-        return [0.0] * len(stems_of)
-    meanings = Meanings(table, [table.numbers(stems) for stems in stems_of])
-    asked_stems = map(stem, query.telling)
-    cosines = meanings.cosines(table.numbers(asked_stems))
+        return [0.0] * len(stems_of_notes)
+    cosines = cosines_to(query, stems_of_notes, table)
     nearness = of_best([max(cosine, 0.0) for cosine in cosines])
     return [MEANING_SHARE * part for part in nearness]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.durations import DAY
-from forgetmenot.memory import channel_search
+from forgetmenot.memory.question_words import near_stems
 from forgetmenot.memory.ranking import (
     Candidate,
     Postings,
@@ -16,7 +16,6 @@ from forgetmenot.memory.ranking import (
     query_of,
 )
 from forgetmenot.memory.word_index import WordIndex
-from forgetmenot.store.note_keys import key_of
 from forgetmenot.text.meaning import WordTable, word_table
 from tests.notes_world import NOW, note
 
@@ -122,9 +121,9 @@ def test_among_a_viewers_notes_a_near_word_counts_half() -> None:
 
 
 def test_among_everybodys_notes_a_near_word_counts_four_fifths() -> None:
-    shares = channel_search._near_words("pets", TABLE)
-    assert shares[key_of("pet")] == 1.0
-    assert shares[key_of("cat")] == pytest.approx(0.8 * nearness_of("pet", "cat"))
+    shares = near_stems("pets", TABLE)
+    assert shares["pet"] == 1.0
+    assert shares["cat"] == pytest.approx(0.8 * nearness_of("pet", "cat"))
 
 
 def test_pinned_notes_come_first_and_expired_ones_not_at_all() -> None:

@@ -1,0 +1,63 @@
+"""The words of a question about anybody, and the words that count as them. Pure.
+
+Searches of all notes (memory/channel_search) and of the book (memory/book) share these rules. The notes of one viewer
+are few, and other words count less there (memory/word_index).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from forgetmenot.memory.ranking import Query
+from forgetmenot.text.meaning import Meanings, WordTable
+from forgetmenot.text.mentions import mention
+from forgetmenot.text.words import stem
+
+# Words of a question that are looked up, the longest: they are the rarest.
+MOST_WORDS = 8
+# Words of nearly the same meaning are often all that a note has of a short question: "who has a pet?" So more of them
+# count than among one viewer's notes, and each counts more.
+NEAR_STEMS = 16
+NEAR_WEIGHT = 0.8
+
+
+def asked_words(query: Query, people: Iterable[str]) -> list[str]:
+    """Return what is looked up of a question: the people whom it names, as mentions, and its longest words.
+
+    `people`: their ids.
+    """
+    longest_first = sorted(query.telling, key=len, reverse=True)
+    mentions = [mention(viewer_id) for viewer_id in people]
+    return [*mentions, *longest_first][:MOST_WORDS]
+
+
+def near_stems(word: str, table: WordTable | None) -> dict[str, float]:
+    """Return the stem of a word and those of nearly the same meaning, nearest first, with how much each counts.
+
+    The stem itself counts 1, the others less. It stands alone where no table lists the word.
+    """
+    word_stem = stem(word)
+    shares = {word_stem: 1.0}
+    if table is None:
+        return shares
+    number = table.number(word_stem)
+    if number is None:
+        return shares
+    for near_number, nearness in table.near(number)[:NEAR_STEMS]:
+        near_stem = table.stem_of(near_number)
+        shares.setdefault(near_stem, NEAR_WEIGHT * nearness)
+    return shares
+
+
+def cosines_to(
+    query: Query,
+    stems_of_texts: Sequence[Collection[str]],
+    table: WordTable,
+) -> list[float]:
+    """Return how near each text is to a question by its meaning, as a cosine (-1 to 1).
+
+    `stems_of_texts`: the stems of each text.
+    """
+    # sorted, because of a very long text the table reads only the first words: the same ones each time
+    numbers_of_texts = [table.numbers(sorted(stems)) for stems in stems_of_texts]
+    meanings = Meanings(table, numbers_of_texts)
+    asked_stems = [stem(word) for word in query.telling]
+    return meanings.cosines(table.numbers(asked_stems))
