@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from forgetmenot.durations import HOUR, WEEK
+from forgetmenot.durations import HOUR
 
 # ── what is said in a channel, and by whom ────────────────────────────────────────────────────────
 
@@ -383,14 +383,6 @@ class Note(Struct, frozen=True):
     def text_with_topics(self) -> str:
         """Return what it says, with the words beside it."""
         return " ".join((self.fact, *self.topics, *self.asked_with))
-
-    @property
-    def is_past_when_over(self) -> bool:
-        """Return whether it was to last longer than a week: it states what was when its time is over."""
-        return (
-            self.expires_at is not None
-            and self.expires_at - self.last_confirmed_at > WEEK
-        )
 
     def is_inactive(self, now: int) -> bool:
         """Return whether the note is stale or past, so that only a message with a word of it brings it up."""

@@ -40,6 +40,7 @@ from forgetmenot.errors import (
 )
 from forgetmenot.logs import log
 from forgetmenot.memory import merge
+from forgetmenot.memory.lifetimes import end_of
 from forgetmenot.memory.merge import ClaimSource, MergeResult
 from forgetmenot.memory.proposals import (
     SCHEMA,
@@ -572,7 +573,7 @@ class _ProposalMerger(Struct):
         claim = NewNote(
             **proposed_fields,
             at=at,
-            expires_at=None if change.lasts is None else at + change.lasts,
+            expires_at=end_of(change.lifetime, at),
             stream_id=self.episode.stream_id,
             persona=current_persona(self.settings).writes_as,
         )

@@ -20,6 +20,7 @@ from forgetmenot.domain import Note, NoteStatus, SourceKind
 from forgetmenot.durations import HOUR
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory.compare_facts import Relation, relate
+from forgetmenot.memory.lifetimes import extended_end
 from forgetmenot.memory.own_words import is_foreign
 from forgetmenot.memory.proposals import REPORTED_AT_MOST, WORDS_KEPT
 from forgetmenot.store import notes, privacy_choices, streams
@@ -585,7 +586,7 @@ async def _strengthened(
         confidence=confidence,
         source_kind=source_kind,
         last_confirmed_at=max(note.last_confirmed_at, claim.at),
-        expires_at=_extended_expiry(note, claim),
+        expires_at=extended_end(note, claim.at, claim.expires_at),
     )
     await notes.set_confirmed(tx, confirmed, stream_id=claim.stream_id)
     return confirmed
@@ -600,11 +601,3 @@ async def _is_first_time_this_stream(
     if claim.stream_id is None:
         return claim.at - note.last_confirmed_at >= HALF_A_DAY
     return await notes.confirmed_stream(tx, note.id) != claim.stream_id
-
-
-def _extended_expiry(note: Note, claim: NewNote) -> int | None:
-    """Return when a confirmed note expires (ms): its own span again, or later if the claim says so; None for never."""
-    if note.expires_at is None or claim.expires_at is None:
-        return None
-    span = note.expires_at - note.last_confirmed_at
-    return max(note.expires_at, claim.at + span, claim.expires_at)

@@ -22,8 +22,8 @@ from forgetmenot.domain import (
     Scope,
     SourceKind,
 )
-from forgetmenot.durations import DAY, WEEK
 from forgetmenot.errors import FactRefused
+from forgetmenot.memory.lifetimes import UNNAMED
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.ages_of_minors import without_minor_age
 from forgetmenot.text.clean import clean
@@ -53,14 +53,6 @@ WORDS_READ = 24
 # Characters of such a word.
 SHORTEST_WORD = 2
 LONGEST_WORD = 32
-# How long a note is good for (ms); None: permanently.
-LASTS: Mapping[Lifetime, int | None] = {
-    Lifetime.DAY: DAY,
-    Lifetime.THREE_DAYS: 3 * DAY,
-    Lifetime.WEEK: WEEK,
-    Lifetime.MONTH: 30 * DAY,
-    Lifetime.PERMANENT: None,
-}
 _NOTE_ID = re.compile(r"\s*[\[#]?\s*(\d{1,15})\s*\]?\s*", re.ASCII)
 _PERSON = re.compile(r"<@|(?<!\w)P\d+(?!\w)")
 # How a prompt says where a note comes from: no fact says it of itself.
@@ -151,8 +143,7 @@ class ProposedChange(Struct, frozen=True):
     """A proposal that passed.
 
     `repeats`, `replaces`: the ids of notes. `subject_id` None: about the channel. `fact` is empty where a repeat has no
-    fit length: the note that it repeats is confirmed all the same. `lasts` in ms, None: permanently. `speaker` None:
-    nobody said it.
+    fit length: the note that it repeats is confirmed all the same. `speaker` None: nobody said it.
     """
 
     repeats: int | None
@@ -163,7 +154,7 @@ class ProposedChange(Struct, frozen=True):
     confidence: float
     source_kind: SourceKind
     importance: Importance
-    lasts: int | None
+    lifetime: Lifetime
     topics: tuple[str, ...]
     asked_with: tuple[str, ...]
     speaker: Participant | None
@@ -256,7 +247,6 @@ def _change(
     scope = Scope.VIEWER
     if subject is None:
         scope = _PLACES[fields["who"].strip()]
-    lifetime = _choice(Lifetime, fields.get("lifetime"), Lifetime.WEEK)
     return ProposedChange(
         repeats=repeats,
         replaces=_note_id(fields.get("replaces")),
@@ -266,7 +256,7 @@ def _change(
         confidence=confidence,
         source_kind=source_kind,
         importance=_choice(Importance, fields.get("importance"), Importance.MEDIUM),
-        lasts=LASTS[lifetime],
+        lifetime=_choice(Lifetime, fields.get("lifetime"), UNNAMED),
         topics=_words(fields.get("topics"), screen, WORDS_KEPT),
         asked_with=_other_words(fields.get("asked_with"), screen, fact),
         speaker=speaker,

@@ -30,6 +30,7 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.durations import WEEK
+from forgetmenot.memory.lifetimes import becomes_past
 from forgetmenot.memory.word_index import WordIndex, rarity
 from forgetmenot.text.dates import (
     NO_TIME,
@@ -487,7 +488,7 @@ class Postings:
             if not note.is_inactive(now):
                 continue
             # over, and not kept as past: the daily sweep has not come to it yet
-            is_unswept = note.is_over(now) and not note.is_past_when_over
+            is_unswept = note.is_over(now) and not becomes_past(note)
             is_asked_for = place in shares or self._fit_of_day(place, query) == 1
             if is_unswept or not is_asked_for:
                 unoffered.add(place)

@@ -5,11 +5,9 @@ past its limit is deleted and counted; the bot's messages, actions and model cal
 bytes are wiped from the file and the write-ahead log. The time is `Clock.certain`, so that a clock that runs ahead
 deletes nothing early.
 
-Notes are swept at the start and once a day: those whose time is over, the stale ones, those past a limit. Each
-transaction is small, and each change leaves a row of history; pinned and imported notes are exempt. What was to last a
-month is past for a year before it ends; what was to last a week or less ends at once. A note about a viewer grows stale
-by the streams that they came to, a fact about the channel and a running bit by all streams. A stale note stays, and is
-found by its words.
+Notes are swept at the start and once a day: those whose time is over, the stale ones (memory/lifetimes), those past a
+limit. Each transaction is small, and each change leaves a row of history; pinned and imported notes are exempt. A note
+about a viewer grows stale by the streams that they came to, a fact about the channel and a running bit by all streams.
 """
 
 from collections import Counter
@@ -19,6 +17,12 @@ from forgetmenot.clock import Clock
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
+from forgetmenot.memory.lifetimes import (
+    LONGEST_PASSING,
+    PAST_KEPT,
+    STALE_AFTER,
+    STALE_AFTER_STREAMS,
+)
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import bot_messages, episodes, events, notes
 from forgetmenot.store.counts import add_counts
@@ -28,13 +32,7 @@ from forgetmenot.store.database import Database
 LINES_AT_ONCE = 1_000
 LOGS_AT_ONCE = 250
 NOTES_AT_ONCE = 200
-# How long a note stays as a past one after its end.
-PAST_KEPT = 365 * DAY
 CHANNEL_NOTES_LIMIT = 100
-# A note is stale when both have passed since it was last confirmed or used: this time, and this many streams of its
-# subject.
-STALE_AFTER = 90 * DAY
-STALE_AFTER_STREAMS = 20
 
 
 async def sweep_chat(
@@ -114,8 +112,14 @@ async def sweep_notes(
 
 async def _end_expired(db: Database, now: int) -> int:
     """End the notes whose time is over; return how many."""
-    values = {"now": now, "before": now - PAST_KEPT, "limit": NOTES_AT_ONCE}
-    return await _end_all(db, "over", {**values, "cause": "its time was up"})
+    values = {
+        "now": now,
+        "before": now - PAST_KEPT,
+        "longest_passing": LONGEST_PASSING,
+        "limit": NOTES_AT_ONCE,
+        "cause": "its time was up",
+    }
+    return await _end_all(db, "over", values)
 
 
 async def _set_stale(db: Database, now: int) -> int:
@@ -137,7 +141,6 @@ async def _evict(db: Database, notes_per_viewer: int, now: int) -> int:
     timed_limit = max(1, notes_per_viewer // 4)
     values = {
         "now": now,
-        "before": now - PAST_KEPT,
         "limit": NOTES_AT_ONCE,
         "channel": CHANNEL_NOTES_LIMIT,
         "timed": timed_limit,

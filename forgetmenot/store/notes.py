@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot.domain import Episode, Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.durations import WEEK
 from forgetmenot.languages import read_reason
 from forgetmenot.store.database import (
     Database,
@@ -585,8 +584,10 @@ _DUE = {
     "timed": f"n.subject_id = :viewer AND +n.expires_at IS NOT NULL AND {_TOO_MANY} :timed",
     "permanent": f"n.subject_id = :viewer AND n.expires_at IS NULL AND {_TOO_MANY} :permanent",
 }
-# What was to last for more than a week becomes past: it says what was. The rest is gone.
-_LASTED_LONG = f"n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK}"
+# What was to last for longer becomes past: it says what was. The rest is gone.
+_LASTED_LONG = (
+    "n.status = 'active' AND n.expires_at - n.last_confirmed_at > :longest_passing"
+)
 _ENDED = f"iif({_LASTED_LONG}, 'past', 'expired')"
 
 
@@ -597,8 +598,8 @@ async def end_due(
 ) -> int:
     """End notes whose time is over ("over"), or that are too many, and return how many.
 
-    `query`: a key of `_DUE`. `values`: the parameters of that query, and `cause`. Without a due note no transaction is
-    opened.
+    `query`: a key of `_DUE`. `values`: the parameters of that query, and `cause`; of "over" also `longest_passing`, the
+    time (ms) for which a note may have been meant that is gone at its end. Without a due note no transaction is opened.
     """
     due = f"SELECT n.id FROM semantic_notes n WHERE {_DUE[query]}"
     status = _ENDED if query == "over" else "'evicted'"
