@@ -30,7 +30,9 @@ NOON = 1_784_894_400_000  # 2026-07-24T12:00:00Z
 def logging_as_it_was() -> Iterator[None]:
     """Whatever a test sets up is gone after it: the next one hears what a program hears that set nothing up."""
     root = logging.getLogger()
-    handlers, level, raising = list(root.handlers), root.level, logging.raiseExceptions
+    handlers = list(root.handlers)
+    level = root.level
+    raising = logging.raiseExceptions
     if logging.lastResort is not None:
         root.addHandler(
             logging.lastResort

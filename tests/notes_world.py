@@ -45,7 +45,9 @@ class Scripted:
     Or as `reply` says. `meanwhile` happens while it thinks, once; while `held` is not set, it goes on thinking.
     """
 
-    name, usage, latency_ms = "scripted", TokenUsage(), 0
+    name = "scripted"
+    usage = TokenUsage()
+    latency_ms = 0
 
     def __init__(self, *answers: str | BaseException) -> None:
         self._answers = list(answers)
@@ -62,7 +64,8 @@ class Scripted:
         if self.held is not None:
             await self.held.wait()
         if self.meanwhile is not None:
-            happens, self.meanwhile = self.meanwhile, None
+            happens = self.meanwhile
+            self.meanwhile = None
             await happens()
         answer = self.reply(request)
         if isinstance(answer, BaseException):

@@ -116,21 +116,15 @@ class RecordingAccount(NoAccount):
         _recorder("ban", 1),
     )  # the reason is not noted
     pin_message = _recorder("pin")
-    untimeout, shoutout, announce = (
-        _recorder("untimeout"),
-        _recorder("shoutout"),
-        _recorder("announce"),
-    )
-    delete_message, set_slow_mode, set_emote_only = (
-        _recorder("delete"),
-        _recorder("slow"),
-        _recorder("emote_only"),
-    )
-    create_marker, create_clip, set_channel = (
-        _recorder("marker"),
-        _recorder("clip"),
-        _recorder("channel"),
-    )
+    untimeout = _recorder("untimeout")
+    shoutout = _recorder("shoutout")
+    announce = _recorder("announce")
+    delete_message = _recorder("delete")
+    set_slow_mode = _recorder("slow")
+    set_emote_only = _recorder("emote_only")
+    create_marker = _recorder("marker")
+    create_clip = _recorder("clip")
+    set_channel = _recorder("channel")
 
     async def act(self, name: str, *words: object) -> Outcome:
         self.done.append(
@@ -180,7 +174,8 @@ def answering(
 class ScriptedModel(Scripted):
     """Answers what it is told to, plain words as the object that is asked for."""
 
-    usage, latency_ms = TokenUsage(1_000, 600, 20, 0), 7
+    usage = TokenUsage(1_000, 600, 20, 0)
+    latency_ms = 7
 
     def __init__(self, answers: Iterable[str | ForgetMeNotError] = ()) -> None:
         super().__init__()
@@ -218,9 +213,14 @@ class Stage:
     """A bot on a stage: everything real but Twitch and the model."""
 
     def __init__(self, db: Database, clock: ManualClock, chat: FakeChat) -> None:
-        self.db, self.clock, self.chat, self.settings = db, clock, chat, ACTIVE
-        self.model, self.moderation = ScriptedModel(), RecordingAccount()
-        self.lines, self.room_modes = 0, frozenset[str]()
+        self.db = db
+        self.clock = clock
+        self.chat = chat
+        self.settings = ACTIVE
+        self.model = ScriptedModel()
+        self.moderation = RecordingAccount()
+        self.lines = 0
+        self.room_modes = frozenset[str]()
         self.outbox = Outbox(db=db, out=chat, clock=clock, settings=self._settings)
         recall = Recall(db=db, settings=self._settings, clock=clock)
         self.keeper = PrefixKeeper(db=db, recall=recall, settings=self._settings)
@@ -265,7 +265,8 @@ class Stage:
         **more: Any,  # noqa: ANN401
     ) -> ChatEvent:
         """Somebody says something: it is in tier 1."""
-        login, now = PEOPLE[viewer], self.clock.now()
+        login = PEOPLE[viewer]
+        now = self.clock.now()
         self.lines += 1
         made = (
             f"e{self.lines}",
@@ -403,10 +404,12 @@ async def live_bot(
     model: LanguageModel | None = None,
 ) -> AsyncIterator[tuple[Bot, RecordingAccount]]:
     """A bot and its account. `model`: in place of that of the settings, guarded as that one."""
-    account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
+    account = RecordingAccount()
+    me = BotIdentity("99", "forgetmenot_bot")
 
     def scripted(_: ModelSettings, meter: CallMeter) -> Models:
-        made, limits = cast("LanguageModel", model), Limits(60, 60, 0)
+        made = cast("LanguageModel", model)
+        limits = Limits(60, 60, 0)
         return Models(
             *(
                 GuardedModel(made.name, lambda: made, meter=meter, limits=limits)

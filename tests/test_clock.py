@@ -36,7 +36,9 @@ def test_what_is_certain_waits_for_twitch_and_goes_by_no_clock_of_the_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The PC is three days ahead, is set right, and sleeps for two days: no time is certain before it has passed."""
-    true, machine, counted = 1_784_894_400_000, 3 * DAY, 5 * HOUR
+    true = 1_784_894_400_000
+    machine = 3 * DAY
+    counted = 5 * HOUR
     monkeypatch.setattr(time, "time_ns", lambda: (true + machine) * 1_000_000)
     monkeypatch.setattr(time, "monotonic_ns", lambda: counted * 1_000_000)
     clock = SystemClock()

@@ -53,7 +53,8 @@ def test_a_bug_is_told_without_its_message_and_without_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Messages and local variables may quote what somebody said in chat."""
-    empty, words = dict[str, str](), "my secret birthday"
+    empty = dict[str, str]()
+    words = "my secret birthday"
     logs.set_up(folder=tmp_path)
     for logger in (logs.log, logging.getLogger("somebody.else")):
         try:

@@ -164,7 +164,8 @@ def test_the_glossary_is_short_and_its_places_exist() -> None:
     } <= there
 
 
-BEGIN, END = "<!-- chat commands: begin -->", "<!-- chat commands: end -->"
+BEGIN = "<!-- chat commands: begin -->"
+END = "<!-- chat commands: end -->"
 
 
 def test_the_docs_list_the_commands_of_the_table() -> None:

@@ -156,7 +156,8 @@ def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log-in goes with the database, however its path is written."""
-    one, two = TokenStore(tmp_path / "one"), TokenStore(tmp_path / "two")
+    one = TokenStore(tmp_path / "one")
+    two = TokenStore(tmp_path / "two")
     one.save(Account.BOT, ONE)
     two.save(Account.BOT, TWO)
     monkeypatch.chdir(tmp_path)

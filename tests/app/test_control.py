@@ -135,10 +135,8 @@ async def test_a_message_is_tried_without_a_trace(
 async def test_a_preview_claims_and_spends_what_a_reply_may(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    model, limited = (
-        ScriptedModel(["I made a clip.", "I banned bob."]),
-        LimitSettings(tokens_per_day=2_000),
-    )
+    model = ScriptedModel(["I made a clip.", "I banned bob."])
+    limited = LimitSettings(tokens_per_day=2_000)
     async with live_bot(
         tmp_path / "m.sqlite3", clock, lambda: replace(SETTINGS, limits=limited), model
     ) as (bot, _):
@@ -158,7 +156,8 @@ async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(
     def settings(port: int) -> LiveSettings:
         return LiveSettings(Settings(dock=DockSettings(port=port)))
 
-    port, told = unused_port(), list[str]()
+    port = unused_port()
+    told = list[str]()
     async with serve_dock(
         bot, settings(port), ConnectionStatus(), told.append
     ) as first:

@@ -64,7 +64,9 @@ class Here:
     """A bot in this process, which costs two seconds less than a program. `told`: its reports and its log."""
 
     def __init__(self, config: Path, logged: pytest.CaptureFixture[str]) -> None:
-        self._reported, self._logged, self._log = "", logged, ""
+        self._reported = ""
+        self._logged = logged
+        self._log = ""
         path = config.with_name("m.sqlite3")
         live = LiveSettings(load_settings(config))
         self.work = asyncio.ensure_future(
@@ -98,7 +100,8 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(
 ) -> None:
     """Drops, RECONNECT, garbage, a 503, a 429, and a token that expires: what was delivered is stored once."""
     async with start(tmp_path, sim) as bot:
-        delivered, asked = [], []
+        delivered = []
+        asked = []
         for number, trouble in enumerate(
             ("", "drop", "reconnect", "garbage", "expired", "busy", "broken", "repeat")
         ):

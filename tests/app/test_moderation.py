@@ -30,7 +30,9 @@ from forgetmenot.store import (
 from forgetmenot.store.episodes import NewEpisode
 from tests.stage import live_bot, said
 
-ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
+ALICE = "771234501"
+BOB = "771234502"
+CAROL = "771234503"
 LOGINS = {ALICE: "alicequux", BOB: "bobquux", CAROL: "carolquux"}
 NAMED = "what does @alicequux play?"
 TRACES = ("alicequux", "zitherbloom", "marimbaglow", ALICE)
@@ -77,10 +79,8 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
     await remember(bot.db, BOB, f"is a friend of <@{ALICE}>", by=BOB, at=now)
     stream = int(await bot.db.value("SELECT max(id) FROM streams"))
     seqs = await bot.db.column("SELECT seq FROM events LIMIT 1")
-    summary, people = (
-        f"<@{ALICE}> built a marimbaglow. <@{BOB}> fixed a bike.",
-        {ALICE: Participation(1, 0), BOB: Participation(1, 0)},
-    )
+    summary = f"<@{ALICE}> built a marimbaglow. <@{BOB}> fixed a bike."
+    people = {ALICE: Participation(1, 0), BOB: Participation(1, 0)}
     await episodes.write(
         bot.db,
         NewEpisode(EpisodeKind.CHAT, stream, now, now, summary, people, seqs),

@@ -129,7 +129,8 @@ async def test_a_disk_that_fills_up_while_a_file_comes_keeps_its_spare_room(
 async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_the_next_start(
     bot: Bot, tmp_path: Path, clock: ManualClock
 ) -> None:
-    files, data = PastChatUpload(bot, lambda: SETTINGS), chat(tmp_path)
+    files = PastChatUpload(bot, lambda: SETTINGS)
+    data = chat(tmp_path)
     await files.take("chat.log", len(data), in_pieces(data))
     files.learn()
     await asyncio.sleep(0)

@@ -33,7 +33,8 @@ def task(bell: Bell) -> PeriodicTask:
 async def test_a_failure_is_told_once_tried_again_ever_later_and_stops_no_other(
     clock: ManualClock, error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bell, good = Bell(*[error] * 10), Bell()
+    bell = Bell(*[error] * 10)
+    good = Bell()
     tasks = PeriodicTasks(clock, [task(bell), task(good)])
     waits = []
     for _ in range(10):

@@ -86,7 +86,8 @@ async def bot(
 
 
 async def say(bot: Bot, text: str) -> None:
-    kind, line_id = EventKind.MESSAGE, f"m{text.split(maxsplit=1)[0]}"
+    kind = EventKind.MESSAGE
+    line_id = f"m{text.split(maxsplit=1)[0]}"
     event = ChatEvent(line_id, kind, ALICE, "alice", "Alice", text, bot.clock.now())
     await asyncio.wait_for(bot.hear(event), 9)
 
@@ -245,7 +246,8 @@ async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_era
 async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
     tmp_path: Path, clock: ManualClock, account: TalkingAccount
 ) -> None:
-    path, copy = tmp_path / "data" / "memory.sqlite3", tmp_path / "copy.sqlite3"
+    path = tmp_path / "data" / "memory.sqlite3"
+    copy = tmp_path / "copy.sqlite3"
     async with opened(path, clock, account) as bot:
         notes = [
             {"viewer": "alice", "fact": "plays the zitherbloom"},

@@ -36,7 +36,9 @@ class Sharing:
         there: Discord,
         address: str,
     ) -> None:
-        self.db, self.clock, self.there = db, clock, there
+        self.db = db
+        self.clock = clock
+        self.there = there
         self.secrets = SecretStore(folder / "login", use_keyring=False)
         self.secrets.save(WEBHOOK, address)
         self.settings = Settings()
@@ -44,10 +46,10 @@ class Sharing:
 
     def anew(self) -> RecapSharing:
         """As after a start. The loopback address stands in for one of Discord's."""
-        settings, secrets = (lambda: self.settings), self.secrets
+        secrets = self.secrets
         return RecapSharing(
             db=self.db,
-            settings=settings,
+            settings=lambda: self.settings,
             clock=self.clock,
             secrets=secrets,
             address=str,
@@ -118,7 +120,8 @@ async def test_a_recap_is_not_posted_again_after_a_restore(
 async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and_a_lost_answer_never(
     shared: Sharing,
 ) -> None:
-    clock, got = shared.clock, shared.there.got
+    clock = shared.clock
+    got = shared.there.got
     await shared.stream()
     await clock.advance(RECENT + MINUTE)
     shared.use("post_at_once = true")

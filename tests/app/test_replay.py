@@ -61,7 +61,8 @@ START = 1_700_000_000_000
 
 
 def line(number: int) -> ChatEvent:
-    who, at = f"viewer{number % 7}", START + number * 4_000
+    who = f"viewer{number % 7}"
+    at = START + number * 4_000
     return ChatEvent(
         f"m{number}",
         EventKind.MESSAGE,

@@ -34,7 +34,10 @@ class Steps:
     def __init__(
         self, service: SetupService, settings: LiveSettings, bot: Bot, file: Path
     ) -> None:
-        self.service, self.settings, self.bot, self.file = service, settings, bot, file
+        self.service = service
+        self.settings = settings
+        self.bot = bot
+        self.file = file
 
     async def do(self, step: str, **fields: object) -> dict[str, object]:
         return dict(await self.service.run(step, json.dumps(fields).encode()))

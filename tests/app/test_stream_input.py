@@ -68,7 +68,8 @@ class Evening:
 
     async def redeem(self, reward: str, typed: str, ago: int = 0) -> None:
         """Alice spends her points."""
-        at, kind = self.clock.now() - ago, EventKind.REDEMPTION
+        at = self.clock.now() - ago
+        kind = EventKind.REDEMPTION
         sentence = f"Alice redeemed the reward “{reward}”."
         event = ChatEvent(
             f"r{at}",

@@ -65,7 +65,8 @@ class Chat:
 
     def event(self, who: str, text: str) -> ChatEvent:
         self.count += 1
-        now, badges = self.clock.now(), self.badges.get(who, frozenset())
+        now = self.clock.now()
+        badges = self.badges.get(who, frozenset())
         user_id = IDS.get(who, "2000")
         return ChatEvent(
             f"m{self.count}",

@@ -43,7 +43,8 @@ async def test_what_did_i_miss(chat: Chat) -> None:
     assert await chat.say("bob", "hello") is None
     await chat.ingest.flush()
     await chat.clock.advance(MINUTE)
-    now, stream = chat.clock.now(), await chat.db.highest_id("streams")
+    now = chat.clock.now()
+    stream = await chat.db.highest_id("streams")
     async with chat.db.write() as tx:
         times = dict.fromkeys(("started_at", "ended_at", "created_at"), now)
         await put(
@@ -62,7 +63,8 @@ async def test_what_was_missed_counts_from_the_last_line_also_in_this_stream(
     assert await chat.say("bob", "hello") is None
     await chat.ingest.flush()
     await chat.clock.advance(MINUTE)
-    now, stream = chat.clock.now(), await chat.db.highest_id("streams")
+    now = chat.clock.now()
+    stream = await chat.db.highest_id("streams")
     async with chat.db.write() as tx:
         times = dict.fromkeys(("started_at", "ended_at", "created_at"), now)
         await put(

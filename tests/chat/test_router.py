@@ -31,7 +31,9 @@ def test_a_few_at_once_then_one_at_a_time() -> None:
 
 
 def test_a_viewer_who_floods_leaves_places_for_the_commands_of_others() -> None:
-    limiter, pace, others = CommandRateLimiter(), SendRateLimiter(), 0
+    limiter = CommandRateLimiter()
+    pace = SendRateLimiter()
+    others = 0
     for at in range(0, WINDOW_MS, 1_000):
         answered = limiter.allows("1", at) + (
             at % 10_000 == 0

@@ -153,7 +153,8 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
     path = memory if make is newer else memory.with_name("other.sqlite3")
     make(path)
     path.chmod(0o644 if make is not newer else 0o600)
-    before, mode = path.read_bytes(), path.stat().st_mode
+    before = path.read_bytes()
+    mode = path.stat().st_mode
     for typed in (
         ("memory", "list"),
         ("replay", memory.with_name("chat.csv"), "--format", "csv"),
@@ -214,7 +215,8 @@ def test_a_locked_database_is_said(
 # ── odd bytes ──
 
 FACT = '{"scope":"channel","fact":"the mascot is a 🦩 called %s"}\n'
-GOOD, ODD = (FACT % "ヒナ").encode(), b'{"fact":"\xff\xfe"}\n'
+GOOD = (FACT % "ヒナ").encode()
+ODD = b'{"fact":"\xff\xfe"}\n'
 
 
 @pytest.mark.parametrize(
@@ -265,10 +267,8 @@ def test_what_goes_into_a_pipe_is_utf_8_whatever_the_system_thinks(
     tmp_path: Path,
 ) -> None:
     """As a Windows that redirects an export into a file: what comes out can be read in again."""
-    env, db = (
-        environment(tmp_path, PYTHONIOENCODING="cp1252"),
-        ("--db", tmp_path / "m.sqlite3"),
-    )
+    env = environment(tmp_path, PYTHONIOENCODING="cp1252")
+    db = ("--db", tmp_path / "m.sqlite3")
     subprocess.run(
         command("memory", "import", "-", *db), env=env, input=GOOD, check=True
     )

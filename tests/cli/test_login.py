@@ -32,7 +32,8 @@ async def test_one_code_and_the_bot_has_its_account_and_it_is_said_whose(
     for login in ("demo", "keeper"):
         async with TwitchSim() as sim:
             await sign_in(sim, store, login)
-            shown, token = capsys.readouterr(), store.load(Account.BOT)
+            shown = capsys.readouterr()
+            token = store.load(Account.BOT)
             assert token is not None
             assert token.login == login
             for words in (

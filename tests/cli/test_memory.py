@@ -58,10 +58,8 @@ def test_list_gives_notes_with_present_names_and_why_the_chain(filled: Run) -> N
     assert "#4 channel: streams on Fridays" in filled(
         "memory", "list", "--status", "all"
     )
-    told, note = (
-        filled("memory", "why", "1", "--json"),
-        filled("memory", "show", "1", "--json"),
-    )
+    told = filled("memory", "why", "1", "--json")
+    note = filled("memory", "show", "1", "--json")
     assert told["note"] == note
     assert [word["summary"] for word in told["evidence"]] == ["They spoke of a band."]
     assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [

@@ -59,7 +59,8 @@ class Listener:
             settings=lambda: settings,
             clock=clock,
         )
-        self.server, self.happened = server, list[StreamReport]()
+        self.server = server
+        self.happened = list[StreamReport]()
         self.events = StreamEvents(
             login=login,
             settings=lambda: settings,

@@ -103,9 +103,11 @@ async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(
 async def test_the_moderators_deeds_arrive_with_both_ids(
     sim: TwitchSim, helix: Helix
 ) -> None:
-    alice, bob = sim.world.user("alice").id, sim.world.user("bob").id
+    alice = sim.world.user("alice").id
+    bob = sim.world.user("bob").id
     message = await sim.say("carol", "oops")
-    me, room = sim.world.user("keeper").id, await helix.room_id()
+    me = sim.world.user("keeper").id
+    room = await helix.room_id()
     outcomes = [
         await helix.timeout(alice, 30, "asked for it"),
         await helix.untimeout(alice),

@@ -37,7 +37,8 @@ class Listener:
     """A connection that runs in a task, and all that it heard."""
 
     def __init__(self, settings: Settings, login: Any) -> None:  # noqa: ANN401  # what the connection takes
-        self.clock, self.heard = HastyClock(), list[ChatItem | Gap]()
+        self.clock = HastyClock()
+        self.heard = list[ChatItem | Gap]()
         self.source = IrcConnection(
             settings=lambda: settings, clock=self.clock, login=login, random=Random(1)
         )

@@ -106,7 +106,8 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
 async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(
     here: Here,
 ) -> None:
-    login, before = here.login(), here.kept()
+    login = here.login()
+    before = here.kept()
     faults: tuple[dict[str, object], ...] = (
         {"status": 500},
         {"drop": True},
@@ -150,7 +151,8 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
 
 
 async def test_the_login_is_validated_at_start_and_every_hour(here: Here) -> None:
-    sim, clock = here.sim, ManualClock(1_000)
+    sim = here.sim
+    clock = ManualClock(1_000)
     log_in(sim, here.store)
     task = asyncio.create_task(here.kept_login(clock=clock).keep_valid())
     sim.oauth.expires_in = 1_200  # each look renews, so that looks can be counted
@@ -204,7 +206,8 @@ async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(
         assert here.kept() is None
         here.sim.faults.clear()
     # Twitch takes back only a living one; else the refresh token would stay good for a month
-    login, before = here.login(), len(here.sim.tokens.issued) - 1
+    login = here.login()
+    before = len(here.sim.tokens.issued) - 1
     here.sim.expire()
     assert await login.log_out() is True
     assert all(

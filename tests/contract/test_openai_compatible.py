@@ -100,7 +100,8 @@ async def test_a_server_without_schemas_is_asked_more_simply_for_ten_minutes(
         ):  # one answer without JSON says little: the schema is tried once more
             await model.generate(STRUCTURED)
         for at, again in ((0.0, 1), (599.0, 1), (601.0, len(tried))):
-            now, before = at, len(sim.seen)
+            now = at
+            before = len(sim.seen)
             await model.generate(STRUCTURED)
             assert len(sim.seen) == before + again
 

@@ -17,7 +17,8 @@ def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared
     seen: Seen,
 ) -> None:
     """Of deleted and timed-out lines not one of their longer words stays that nobody else said."""
-    told, said = seen.told, seen.said()
+    told = seen.told
+    said = seen.said()
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
     assert told["lines"] == told["events"] + sum(told[name] for name in kept_out) >= 300
     assert told["events"] == told["covered"] + told["redacted"] > told["covered"]

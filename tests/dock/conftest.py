@@ -137,11 +137,9 @@ def fake_dock(
     live: LiveSettings | None = None,
 ) -> AbstractAsyncContextManager[object]:
     """A dock in the folder of that memory."""
-    control, settings, folder = (
-        control or FakeControl(),
-        live or LiveSettings(Settings()),
-        db.path.parent,
-    )
+    control = control or FakeControl()
+    settings = live or LiveSettings(Settings())
+    folder = db.path.parent
     return open_dock(
         control=control,
         setup=FakeSetup(),
@@ -156,7 +154,9 @@ def fake_dock(
 @pytest.fixture
 async def stranger(db: Database, clock: ManualClock) -> AsyncIterator[Served]:
     """The dock, asked without its token."""
-    control, settings, port = FakeControl(), LiveSettings(Settings()), unused_port()
+    control = FakeControl()
+    settings = LiveSettings(Settings())
+    port = unused_port()
     async with (
         fake_dock(db, clock, port, control, settings),
         aiohttp.ClientSession() as client,
@@ -179,7 +179,8 @@ WITHIN_MS = (
     40_000  # for what must come: a machine that is busy with other tests takes its time
 )
 expect.set_options(timeout=WITHIN_MS)
-feed.LOOK_EVERY_S, feed.LOOKS_UNTIL_UPDATE = 0.1, 8
+feed.LOOK_EVERY_S = 0.1
+feed.LOOKS_UNTIL_UPDATE = 8
 # The page gathers changes before it draws them, and looks every second: cut short.
 SOON = """for (const name of ["setTimeout", "setInterval"]) {
   const wait = window[name];

@@ -141,7 +141,8 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
     db: Database, clock: ManualClock, running: Browser
 ) -> None:
     """In German, whose words are longer."""
-    control, port = FakeControl(), unused_port()
+    control = FakeControl()
+    port = unused_port()
     live = LiveSettings(
         parse_settings('[bot]\nlanguage = "de"\n[twitch]\nchannel = "demo"', "test")
     )
@@ -573,10 +574,8 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
 ) -> None:
     """A bot that stops and starts again: the page is never touched."""
     async with opened(memory, tmp_path / "one") as first:
-        port, its_memory = (
-            int(first.address.split(":")[2].split("/")[0]),
-            first.bot.db.path,
-        )
+        port = int(first.address.split(":")[2].split("/")[0])
+        its_memory = first.bot.db.path
         context = page_on(running, first.address)
         page = await context.__aenter__()
         await expect(page.locator("#top")).to_contain_text("streamer")

@@ -83,7 +83,8 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
     assert page == tmp_path / obs_page.FILE
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert dock.token in page.read_text()
-    fresh, port = token_in(tmp_path, fresh=True), unused_port()
+    fresh = token_in(tmp_path, fresh=True)
+    port = unused_port()
     async with fake_dock(db, clock, port):
         assert page.read_text() == obs_page.page(port, fresh)
 
@@ -102,7 +103,8 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
 ) -> None:
     port = unused_port()
     file = obs_page.write(tmp_path, port, token_in(tmp_path))
-    page, failed = await running.new_page(), list[object]()
+    page = await running.new_page()
+    failed = list[object]()
     page.on("requestfailed", lambda request: failed.append(request))  # noqa: PLW0108  # it takes no built-in
     await page.add_init_script(SOON)
     await page.goto(file.as_uri())
@@ -129,7 +131,8 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
     running: Browser, dock: Served, tmp_path: Path
 ) -> None:
     """It answers whatever it likes, and passes each challenge on to the dock, which is at another port."""
-    seen, app = list[str](), web.Application()
+    seen = list[str]()
+    app = web.Application()
 
     async def answer(request: web.Request) -> web.Response:
         seen.append(f"{request.url} {dict(request.headers)} {await request.text()}")

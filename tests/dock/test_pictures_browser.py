@@ -187,7 +187,8 @@ async def test_costs_are_stepped_through_by_keyboard_read_as_a_table_and_capped_
     await fill(db)
     async with served(db, clock) as address, page_on(running, address) as page:
         await go(page, "costs")
-        plot, spoken = page.locator(".plot"), page.locator(".point")
+        plot = page.locator(".plot")
+        spoken = page.locator(".point")
         await expect(page.locator("figcaption")).to_have_text(
             "1.76 USD in 30 days: 0.88 USD for replies, 0.88 USD for the memory."
         )

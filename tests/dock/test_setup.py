@@ -76,7 +76,8 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(
 ) -> None:
     """With a client ID that came with the program, and then with one of one's own; each step opens the next."""
     async with TwitchSim() as sim, Talking() as model:
-        file, sim.oauth.interval = loopback_settings(tmp_path, sim), 1
+        file = loopback_settings(tmp_path, sim)
+        sim.oauth.interval = 1
         supplied = {"FORGETMENOT_CLIENT_ID": "1234567890abcdef"}
         async with (
             started(tmp_path, "start", "--no-browser", env=supplied) as bot,
@@ -130,10 +131,8 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
         page, "Your channel"
     )  # it is shown by itself where nothing is set up
     await expect(step.get_by_label("Your channel's name")).to_be_focused()
-    field, listen = (
-        step.get_by_label("Your channel's name"),
-        step.get_by_role("button", name="Listen"),
-    )
+    field = step.get_by_label("Your channel's name")
+    listen = step.get_by_role("button", name="Listen")
     await field.fill("nobody_here")
     await listen.click()
     await expect(step.locator(".outcome")).to_contain_text(

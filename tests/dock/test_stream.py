@@ -45,7 +45,8 @@ Told = tuple[str, str, object]
 
 async def told(answer: aiohttp.ClientResponse) -> AsyncIterator[Told]:
     """Events: name, id, data."""
-    name, mark = "", ""
+    name = ""
+    mark = ""
     async for raw in answer.content:
         line = raw.decode().rstrip("\n")
         if line.startswith("event: "):
@@ -54,7 +55,8 @@ async def told(answer: aiohttp.ClientResponse) -> AsyncIterator[Told]:
             mark = line[4:]
         elif line.startswith("data: "):
             yield name, mark, json.loads(line[6:])
-            name, mark = "", ""
+            name = ""
+            mark = ""
 
 
 async def until(events: AsyncIterator[Told], name: str, needle: str = "") -> Told:

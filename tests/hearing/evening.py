@@ -62,7 +62,8 @@ class Twitch(TwitchSim):
 
     async def happens(self, kind: str, who: str = "", **event: Any) -> None:  # noqa: ANN401  # Twitch's own shapes
         """One event; `now` among its values is the moment it happens at."""
-        owner, now = self.world.owner, stamp(self.now())
+        owner = self.world.owner
+        now = stamp(self.now())
         room = {
             "broadcaster_user_id": owner.id,
             "broadcaster_user_login": "demo",
@@ -120,7 +121,8 @@ async def evening(
     folder: Path, clock: ManualClock, model: SimOpenAI, *, streamer: bool = True
 ) -> AsyncIterator[Evening]:
     """`model`: a server that is not open yet. `streamer`: whether the streamer has logged in beside the bot."""
-    captions, here = folder / "obs" / "captions.txt", folder / "bot"
+    captions = folder / "obs" / "captions.txt"
+    here = folder / "bot"
     captions.parent.mkdir()
     captions.write_text("from yesterday\n", encoding="utf-8")
     here.mkdir()

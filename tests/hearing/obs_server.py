@@ -13,7 +13,8 @@ import msgpack
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
-SALT, CHALLENGE = "salt", "challenge"
+SALT = "salt"
+CHALLENGE = "challenge"
 
 
 @dataclass
@@ -77,7 +78,8 @@ class LoopbackObs:
         self.clients.discard(client)
 
     def _response(self, asked: dict[str, Any]) -> dict[str, Any]:
-        kind, data = asked["requestType"], dict[str, Any]()
+        kind = asked["requestType"]
+        data = dict[str, Any]()
         status: dict[str, Any] = {"result": True, "code": 100}
         if kind == "GetInputList":
             listed = [

@@ -22,7 +22,9 @@ STEP = 400
 
 def heard(*shown: str, step: int = STEP) -> list[str]:
     """The lines of captions shown one after the other, and a pause."""
-    reader, lines, now = CaptionReader(), list[str](), 0
+    reader = CaptionReader()
+    lines = list[str]()
+    now = 0
     for now, text in enumerate(shown):
         lines += reader.shows(text, now * step)
     return lines + reader.shows(shown[-1], now * step + QUIET)
@@ -315,7 +317,8 @@ def test_a_file_that_is_appended_to_shows_what_was_added(
     path: Path, encoding: str
 ) -> None:
     path.write_bytes("yesterday 🎮\n".encode(encoding))
-    file, bare = CaptionFile(path), encoding.removesuffix("-sig")
+    file = CaptionFile(path)
+    bare = encoding.removesuffix("-sig")
     bare = "utf-16-le" if bare == "utf-16" else bare
     assert look(file) == []
     with path.open("ab") as end:
@@ -333,7 +336,8 @@ def test_a_look_that_ends_inside_a_character_waits_for_the_rest(
     path: Path, encoding: str, *, rewritten: bool
 ) -> None:
     path.write_bytes("old\n".encode(encoding))
-    file, text = CaptionFile(path), "" if rewritten else "old\n"
+    file = CaptionFile(path)
+    text = "" if rewritten else "old\n"
     assert look(file) == []
     data = f"{text}I like 🎮 and more".encode(encoding)
     written = data.index("🎮".encode(encoding)) + 2
@@ -364,7 +368,8 @@ def test_a_number_alone_is_a_word_but_no_number_of_a_subtitle(path: Path) -> Non
 
 def test_several_lines_that_are_written_at_once_stay_several(path: Path) -> None:
     path.touch()
-    file, reader = CaptionFile(path), CaptionReader()
+    file = CaptionFile(path)
+    reader = CaptionReader()
     assert look(file) == []
     path.write_text("first thing\nsecond thing\nthird thing\n")
     [caption] = file.look()

@@ -63,7 +63,9 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     async with evening(tmp_path, clock, PlayedModel()) as tonight:
-        bot, twitch, db = tonight.bot, tonight.twitch, tonight.bot.db
+        bot = tonight.bot
+        twitch = tonight.twitch
+        db = tonight.bot.db
         await the_stream_begins(tonight)
         for end in (2, 5, 9, None):  # a caption in OBS, which grows
             await tonight.obs.write("Captions", " ".join(PATCH.split()[:end]))

@@ -37,7 +37,8 @@ class Listener:
     """A Hearing that runs, and what it handed on."""
 
     def __init__(self, settings: HearingSettings, password: str = "") -> None:
-        self.lines, self.live = list[str](), list[bool | None]()
+        self.lines = list[str]()
+        self.live = list[bool | None]()
         self.hearing = Hearing(
             settings=lambda: settings,
             clock=SystemClock(),
@@ -58,7 +59,8 @@ async def listening(
     settings: HearingSettings, password: str = ""
 ) -> AsyncIterator[Listener]:
     """At its end: the loop was never held for long, and no more memory was used than a little."""
-    listener, longest = Listener(settings, password), 0.0
+    listener = Listener(settings, password)
+    longest = 0.0
 
     async def look() -> None:
         nonlocal longest
@@ -138,7 +140,8 @@ async def written_until_heard(path: Path, listener: Listener) -> None:
 async def test_while_a_drive_hangs_a_program_is_heard(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers, opened = threading.Event(), os.open
+    answers = threading.Event()
+    opened = os.open
 
     def slow(name: "str | Path", flags: int, mode: int = 0o777) -> int:
         if Path(name) == path:

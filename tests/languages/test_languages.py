@@ -43,7 +43,8 @@ def filled_in(text: str | tuple[str, str]) -> set[str]:
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
-    theirs, ours = in_language(code).texts, ENGLISH.texts
+    theirs = in_language(code).texts
+    ours = ENGLISH.texts
     assert theirs.keys() == ours.keys()
     for key, text in ours.items():
         assert isinstance(theirs[key], str) == isinstance(text, str), key
@@ -171,7 +172,8 @@ def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -
 
 
 def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
-    german, why = in_language("de"), reason("not_undone", reason=reason("in_time"))
+    german = in_language("de")
+    why = reason("not_undone", reason=reason("in_time"))
     assert (why, german.reason(why)) == (
         "not undone: no answer in time",
         "nicht rückgängig gemacht: keine Antwort in der Zeit",
@@ -195,7 +197,8 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
 
 
 def test_numbers_and_times_are_written_as_people_do() -> None:
-    german, day = in_language("de"), 86_400_000
+    german = in_language("de")
+    day = 86_400_000
     assert (ENGLISH.number(12345), german.number(12345)) == ("12,345", "12.345")
     spans = (5_000, 180_000, 3 * 3_600_000, 2 * day, 61 * day)
     assert [ENGLISH.duration(ms) for ms in spans] == [

@@ -103,7 +103,8 @@ async def fails(
 async def test_an_answer_without_end_is_cut(at: Scripted) -> None:
     at.script += ["".join(map(str, range(300_000))), "w" * 20 * 50]
     guarded = at.guard()
-    long, fitting = await guarded.generate(REPLY), await guarded.generate(REPLY)
+    long = await guarded.generate(REPLY)
+    fitting = await guarded.generate(REPLY)
     assert (len(long.text), long.finish) == (20 * REPLY.max_output_tokens, "length")
     assert (len(fitting.text), fitting.finish) == (1_000, "stop")
 
@@ -132,7 +133,8 @@ async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_t
     at: Scripted,
 ) -> None:
     at.script += [ModelRefused("wrong key.")] * (FAILURES + 8)
-    guarded, rests = at.guard(), []
+    guarded = at.guard()
+    rests = []
     with capture_logs() as logged:
         for number in range(FAILURES + 8):
             await fails(guarded, ModelRefused)
@@ -226,7 +228,9 @@ async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
 
     settings = Settings(limits=limits, prices={"big": PriceSettings(input=2)})
     limit = SpendLimit(settings=lambda: settings, used=used)
-    model, found, said = Scripted().guard(), set(), set()
+    model = Scripted().guard()
+    found = set()
+    said = set()
     model.spending = limit
     for purpose in Purpose:
         try:

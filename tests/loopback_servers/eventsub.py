@@ -46,7 +46,8 @@ class LoopbackEventSub:
         }
 
     async def socket(self, request: web.Request) -> web.WebSocketResponse:
-        socket, self.connections = web.WebSocketResponse(), self.connections + 1
+        socket = web.WebSocketResponse()
+        self.connections = self.connections + 1
         await socket.prepare(request)
         session = request.query.get("session") or f"session-{next(self._ids)}"
         self.sockets[session] = socket
@@ -147,7 +148,8 @@ class LoopbackEventSub:
 @asynccontextmanager
 async def loopback_eventsub() -> AsyncIterator[LoopbackEventSub]:
     """Serve it while the block runs."""
-    server, app = LoopbackEventSub(), web.Application()
+    server = LoopbackEventSub()
+    app = web.Application()
     app.router.add_get("/eventsub", server.socket)
     app.router.add_post("/helix/eventsub/subscriptions", server.subscribe)
     async with served(app) as server.url:

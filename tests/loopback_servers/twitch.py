@@ -148,7 +148,8 @@ class DeviceLogin:
     """
 
     def __init__(self, sim: "TwitchSim") -> None:
-        self.sim, self.tokens = sim, sim.tokens
+        self.sim = sim
+        self.tokens = sim.tokens
         self.codes: list[DeviceCode] = []
         self.interval = 5
         self.expires_in = 14_400

@@ -16,7 +16,8 @@ from forgetmenot.demo.twitch_server import Call, Refused, ban_data, ok, stamp
 from tests.loopback_servers.twitch_irc import IrcServer, World
 
 WINDOW = 30_000  # ms
-PER_WINDOW, PER_WINDOW_MODERATOR = 20, 100
+PER_WINDOW = 20
+PER_WINDOW_MODERATOR = 100
 SCOPES = {
     ("PATCH", "channels"): ("channel:manage:broadcast",),
     ("POST", "streams/markers"): ("channel:manage:broadcast",),
@@ -81,7 +82,8 @@ class HelixServer(twitch_server.HelixServer):
             **{name: values[0] for name, values in call.query.items()},
             **call.body,
         }
-        here, who = self.world.room_id, call.token.user_id
+        here = self.world.room_id
+        who = call.token.user_id
         assert {
             given.get("broadcaster_id", here),
             given.get("from_broadcaster_id", here),
@@ -111,7 +113,8 @@ class HelixServer(twitch_server.HelixServer):
         """The code of Twitch's reason to drop this message, or nothing."""
         if barred := self._barred(call.token.user_id):
             return barred
-        who, since = call.token.user_id, self.world.now() - WINDOW
+        who = call.token.user_id
+        since = self.world.now() - WINDOW
         recent = [
             one
             for one in self.irc.said[-500:]

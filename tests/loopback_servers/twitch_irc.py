@@ -23,8 +23,10 @@ class World(irc_server.World):
         super().__init__(channel, now)
         self.banned: set[str] = set()
         self.timed_out: dict[str, int] = {}  # by user id: until when (ms)
-        self.emote_only, self.slow_s = False, 0
-        self.followers_only, self.subscribers_only = False, False
+        self.emote_only = False
+        self.slow_s = 0
+        self.followers_only = False
+        self.subscribers_only = False
         self.followers: set[str] = set()
         self.deleted: set[str] = set()
 

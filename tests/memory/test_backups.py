@@ -42,7 +42,9 @@ from forgetmenot.store.privacy_requests import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
 
-ALICE, BOB, CAROL = "id-viewer0", "id-viewer1", "id-viewer2"
+ALICE = "id-viewer0"
+BOB = "id-viewer1"
+CAROL = "id-viewer2"
 NO_SETTINGS = Settings()
 
 
@@ -369,7 +371,8 @@ async def test_a_note_that_was_removed_stays_removed_in_an_older_copy(
     filled: Channel, tmp_path: Path
 ) -> None:
     """By its subject; not by the streamer, nor one that was brought back, or said again before the copy was made."""
-    db, now = filled.db, filled.clock.now()
+    db = filled.db
+    now = filled.clock.now()
     await remember(db, None, "won the zitherbloom cup", by=ALICE, at=now)
     made = await copy_to(db, tmp_path / "copy.sqlite3")
     await filled.clock.advance(HOUR)

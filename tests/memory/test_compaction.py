@@ -100,10 +100,8 @@ async def test_a_summary_over_a_cleared_line_loses_at_once_what_it_says_of_its_a
     said = await channel.chat(15, people=3)
     says(channel, "P1 has a secret. P2 likes tea.")
     await channel.compactor.run_pass(everything=True)
-    asked, [before] = (
-        len(channel.model.asked),
-        await channel.db.column("SELECT summary FROM episodes"),
-    )
+    asked = len(channel.model.asked)
+    [before] = await channel.db.column("SELECT summary FROM episodes")
     author = before.partition(">")[0].removeprefix("<@")
     await channel.clear(next(event for event in said if event.user_id == author))
     [after] = await channel.db.column("SELECT summary FROM episodes")
@@ -187,7 +185,8 @@ async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_m
     for _ in range(2):
         channel.say("alice", "poison")
         await channel.chat(60)
-    blocked, spoke = ModelBlocked("no"), answer("P1 said something.")
+    blocked = ModelBlocked("no")
+    spoke = answer("P1 said something.")
     channel.model.reply = lambda request: (
         blocked if "poison" in request.prompt else spoke
     )

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from forgetmenot.memory.compare_facts import Relation, relate
 
-D, C, X = Relation.DUPLICATE, Relation.CONFLICT, Relation.DISTINCT
+D = Relation.DUPLICATE
+C = Relation.CONFLICT
+X = Relation.DISTINCT
 PAIRS = [
     line.split("|")
     for line in Path(__file__)

@@ -104,7 +104,8 @@ async def test_a_fact_has_five_to_288_characters(
 async def test_the_same_again_is_a_confirmation_at_most_once_a_stream_and_of_an_episode_read_anew_none(
     world: World,
 ) -> None:
-    first, second = await world.stream(), await world.stream()
+    first = await world.stream()
+    second = await world.stream()
     await world.learn(change(confidence=0.5), stream_id=first)
     for stream, confidence in ((first, 0.5), (second, 0.55), (second, 0.55)):
         await world.clock.advance(HOUR)
@@ -414,7 +415,8 @@ async def test_what_nobody_said_is_observed(world: World) -> None:
         people=people,
     )
     assert report.added == 2
-    [seems], [beat] = await live(world), await live(world, "9")
+    [seems] = await live(world)
+    [beat] = await live(world, "9")
     assert (seems.source_kind, seems.confidence) == (SourceKind.OBSERVED, 0.6)
     assert (beat.source_kind, beat.confidence) == (SourceKind.OBSERVED, 0.8)
     [evidence] = await notes.evidence_of(world.db, seems.id)
@@ -469,7 +471,8 @@ async def test_hearsay_does_not_become_observed_by_saying_so(world: World) -> No
 async def test_what_is_true_of_two_is_a_note_of_each(world: World, who: str) -> None:
     report = await world.learn(change(who=who, said_by="P1", fact="are siblings"))
     assert report.added == 2
-    [hers], [his] = await live(world), await live(world, "2")
+    [hers] = await live(world)
+    [his] = await live(world, "2")
     assert (hers.fact, hers.source_kind) == (
         "are siblings (with <@2>)",
         SourceKind.SELF_CLAIM,

@@ -35,7 +35,8 @@ def log(path: Path, days: int = 2, lines: int = 12) -> Path:
     text = []
     for day in range(days):
         for number in range(lines):
-            who, minute = ("alice", "bob")[number % 2], number
+            who = ("alice", "bob")[number % 2]
+            minute = number
             tags = f"id=d{day}n{number};user-id={1 + number % 2};tmi-sent-ts={BEGAN + day * DAY + minute * MINUTE}"
             text.append(
                 f"@{tags} :{who}!{who}@{who} PRIVMSG #demo :zitherbloom {day} {number}\n"
@@ -48,7 +49,9 @@ class Past:
     """A memory that learns, and a model whose every answer is another."""
 
     def __init__(self, db: Database, clock: ManualClock) -> None:
-        self.db, self.clock, self.model = db, clock, Scripted()
+        self.db = db
+        self.clock = clock
+        self.model = Scripted()
         self.settings = SETTINGS
         self.model.reply = self._writes
 
@@ -122,7 +125,8 @@ async def test_past_streams_are_learned_with_their_own_dates_once_and_no_line_is
 async def test_what_was_stopped_goes_on_where_it_was(
     past: Past, tmp_path: Path
 ) -> None:
-    path, first = log(tmp_path / "demo.log"), past.learner()
+    path = log(tmp_path / "demo.log")
+    first = past.learner()
     report = await first.learn([path], lambda _share: first.stop())
     assert 0 < report.lines < 24
     assert (

@@ -23,7 +23,9 @@ from forgetmenot.store.invariants import verify
 from tests.reply.test_happened import block, prompt
 from tests.stage import live_bot, said
 
-ALICE, CAROL, OWNER = "771234501", "771234505", "771234500"
+ALICE = "771234501"
+CAROL = "771234505"
+OWNER = "771234500"
 
 
 @pytest.fixture

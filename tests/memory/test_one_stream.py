@@ -197,10 +197,8 @@ async def test_logs_of_two_days_are_one_stream_where_it_went_on_over_midnight(
     past: Past, tmp_path: Path
 ) -> None:
     lines = evening(80)
-    first, second = (
-        as_irc(tmp_path / "a", lines[:40]),
-        as_log(tmp_path / "b", lines[40:]),
-    )
+    first = as_irc(tmp_path / "a", lines[:40])
+    second = as_log(tmp_path / "b", lines[40:])
     report = await past.learn(second, first)
     assert (report.streams, report.lines + report.known) == (1, 80)
     assert report.known <= 1

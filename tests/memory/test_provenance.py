@@ -20,7 +20,8 @@ async def words(world: World, note_id: int) -> str:
 
 
 async def test_the_whole_chain_is_told(world: World) -> None:
-    first, second = await world.stream(), await world.stream()
+    first = await world.stream()
+    second = await world.stream()
     start = world.clock.now()
     await world.learn(
         change(fact="lives in Oslo"),
@@ -28,7 +29,8 @@ async def test_the_whole_chain_is_told(world: World) -> None:
         stream_id=first,
     )
     await world.clock.advance(DAY)
-    people, summary = {"1": (5, 0), "2": (3, 0)}, "<@1> moved to Bergen, says <@2>."
+    people = {"1": (5, 0), "2": (3, 0)}
+    summary = "<@1> moved to Bergen, says <@2>."
     await world.learn(
         change(fact="lives in Bergen"), summary=summary, stream_id=second, people=people
     )
@@ -39,7 +41,8 @@ async def test_the_whole_chain_is_told(world: World) -> None:
         reply = await put(
             tx, "bot_messages", at=world.clock.now(), text="x", prompt_json=prompt
         )
-    day, after = moment(start), moment(start + DAY)
+    day = moment(start)
+    after = moment(start + DAY)
     assert (await words(world, new.id)).splitlines() == [
         f"#{new.id} Alice: lives in Bergen",
         "  active; said it themselves; kept permanently; medium importance; confidence 0.80",
@@ -63,7 +66,8 @@ async def test_the_whole_chain_is_told(world: World) -> None:
 async def test_the_chain_names_nobody_who_opted_out_since(world: World) -> None:
     """Neither the note's subject nor who said it, nor whom a summary or a removal names."""
     stream = await world.stream()
-    people, summary = {"1": (5, 0), "2": (3, 0)}, "<@1> moved to Bergen, says <@2>."
+    people = {"1": (5, 0), "2": (3, 0)}
+    summary = "<@1> moved to Bergen, says <@2>."
     await world.learn(
         change(fact="lives in Bergen with <@2>"),
         summary=summary,

@@ -58,10 +58,8 @@ async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
 async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_used_it(
     world: World, recall: Recall
 ) -> None:
-    stale, fresh = (
-        await world.note("plays the cello"),
-        await world.note("lives in Oslo"),
-    )
+    stale = await world.note("plays the cello")
+    fresh = await world.note("lives in Oslo")
     async with world.db.write() as tx:
         await notes.set_stale(tx, "1", before=world.clock.now(), streams=0)
         await notes.set_used(tx, [fresh], world.clock.now())

@@ -564,7 +564,8 @@ async def test_who_is_erased_while_the_file_is_written_is_not_in_it(
 ) -> None:
     await world.regulars("1", "2")
     stream = await world.over("1", "2", recap="<@1> beat the boss. <@2> cheered.")
-    loop, slow = asyncio.get_running_loop(), files.replace_file
+    loop = asyncio.get_running_loop()
+    slow = files.replace_file
 
     def slowly(path: Path, text: str) -> None:
         """A drive on which a write takes as long as an erasure."""

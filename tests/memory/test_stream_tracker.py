@@ -57,7 +57,9 @@ async def test_helix_opens_and_closes_a_stream(
 async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_at_the_same_moment(
     channel: Channel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tracker, now, looked = channel.stream_tracker, channel.clock.now(), asyncio.Event()
+    tracker = channel.stream_tracker
+    now = channel.clock.now()
+    looked = asyncio.Event()
     look = streams.current
 
     async def slowly(source: Source) -> Row | None:
@@ -80,7 +82,8 @@ async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_
 async def test_a_stream_whose_end_could_not_be_written_ends_with_the_next_lines(
     channel: Channel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tracker, now = channel.stream_tracker, channel.clock.now()
+    tracker = channel.stream_tracker
+    now = channel.clock.now()
     async with channel.db.write() as tx:
         await tracker.place(tx, now, now)
 

@@ -8,7 +8,8 @@ from forgetmenot.durations import MINUTE
 from forgetmenot.memory import edits
 from tests.notes_world import World, live
 
-OLD, NEW = "favourite game is Celeste", "favourite game is Hades"
+OLD = "favourite game is Celeste"
+NEW = "favourite game is Hades"
 
 
 async def later(world: World) -> int:

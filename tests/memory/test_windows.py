@@ -19,7 +19,8 @@ MINUTE = 60_000
 
 
 def lines(gaps: list[int], streams: list[int | None] | None = None) -> list[Line]:
-    at, found = 0, []
+    at = 0
+    found = []
     for seq, gap in enumerate(gaps, 1):
         at += gap
         stream = streams[seq - 1] if streams else 1

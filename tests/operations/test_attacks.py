@@ -68,10 +68,8 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
             reply = read_reply(ModelAnswer(answer, "m", TokenUsage()))
             said = polish(reply.say, FilterContext(room.settings)).text
             if reply.proposal is not None:
-                event, question = (
-                    room.event("alice", message),
-                    message.removeprefix("@bot "),
-                )
+                event = room.event("alice", message)
+                question = message.removeprefix("@bot ")
                 context = ActionContext(
                     event=event, key=f"{number}:{answer}", question=question
                 )

@@ -20,7 +20,8 @@ TYPED = [(name, line) for name, line in EXAMPLES if not line.startswith("!")]
 
 
 def test_each_operation_that_people_type_has_an_example() -> None:
-    in_chat, typed = {name for name, _ in IN_CHAT}, {name for name, _ in TYPED}
+    in_chat = {name for name, _ in IN_CHAT}
+    typed = {name for name, _ in TYPED}
     assert in_chat == {
         one.name for one in OPERATIONS.values() if Surface.CHAT in one.permissions
     }

@@ -121,7 +121,8 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
         await room.propose(
             "emote_only", {"seconds": "20"}, who="carol", text="emote only please"
         )
-    room.account.before, room.account.answer = None, errors.TwitchUnavailable("down")
+    room.account.before = None
+    room.account.answer = errors.TwitchUnavailable("down")
     await room.clock.advance(30_000)
     await room.executor.recover()
     assert [row.status for row in await action_logs.latest(room.db, 5)] == [
@@ -249,7 +250,8 @@ async def test_approval_looks_again_and_claims_nothing(room: Room) -> None:
         room.account.answer = Outcome(answer, "no")
         assert (await room.executor.approve(await _ask_for_ban(room), "9")).code == code
     room.account.done.clear()
-    first, second = await _ask_for_ban(room), await _ask_for_ban(room, "alice")
+    first = await _ask_for_ban(room)
+    second = await _ask_for_ban(room, "alice")
     room.account.immune = {"2"}
     assert "moderator" in str((await room.executor.approve(first, "9")).data["reason"])
     await room.set_state(safe_mode="1")

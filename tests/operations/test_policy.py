@@ -60,10 +60,8 @@ def _with(**actions: object) -> Settings:
 
 
 ANNOUNCE = Proposal("announce", {"text": "hear, hear"})
-FORGET, SLOW = (
-    Proposal("forget", {"target": "bob", "what": "tea"}),
-    Proposal("slow_mode"),
-)
+FORGET = Proposal("forget", {"target": "bob", "what": "tea"})
+SLOW = Proposal("slow_mode")
 SHOUTOUT = Proposal("shoutout", {"target": "bob"})
 BY_MOD = replace(
     ON_BOB, asker=MOD, asked_for=frozenset({"shoutout", "announce"}), named=True
@@ -71,7 +69,8 @@ BY_MOD = replace(
 CALM = RecentDecisions()
 """Nothing was decided lately."""
 
-ASK, DENY = Verdict.ASK, Verdict.DENY
+ASK = Verdict.ASK
+DENY = Verdict.DENY
 FULL = RecentDecisions(waiting=5, waiting_of_asker=2)
 
 

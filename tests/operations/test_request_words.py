@@ -19,10 +19,8 @@ from forgetmenot.operations.request_words import (
 from forgetmenot.operations.types import Action, PersonFacts
 from forgetmenot.settings.schema import ActionSettings, ReplySettings, Settings
 
-ALICE, BOB = (
-    PersonFacts("1", "alice", display_name="Alice"),
-    PersonFacts("2", "bob", display_name="Bob"),
-)
+ALICE = PersonFacts("1", "alice", display_name="Alice")
+BOB = PersonFacts("2", "bob", display_name="Bob")
 
 WISHES = [
     ("@bot time me out please", "timeout"),
@@ -213,11 +211,9 @@ def test_do_you_know_before_a_question_is_no_request() -> None:
         assert not is_small_talk(text), text
 
 
-ANNOUNCE, TIMEOUT, LONG = (
-    BY_NAME["announce"],
-    BY_NAME["timeout"],
-    BY_NAME["long_timeout"],
-)
+ANNOUNCE = BY_NAME["announce"]
+TIMEOUT = BY_NAME["timeout"]
+LONG = BY_NAME["long_timeout"]
 
 
 def test_a_text_is_one_harmless_line() -> None:

@@ -41,7 +41,8 @@ async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(
         channel.say("viewer0", f"zitherbloom {number}")
         channel.say("viewer1", f"nice {number}")
     await channel.ingest.flush()
-    now, report = channel.clock.now(), ErasureReport()
+    now = channel.clock.now()
+    report = ErasureReport()
     async with channel.db.write() as tx:
         await privacy_choices.begin_erasure(tx, ALICE, now)
     assert await _delete_some(
@@ -212,10 +213,8 @@ async def test_a_reply_whose_words_others_in_its_prompt_had_too_stays(
 async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_prompt(
     channel: Channel,
 ) -> None:
-    hers, his = (
-        channel.say("viewer0", "I play the zitherbloom"),
-        channel.say("viewer1", "a fine evening"),
-    )
+    hers = channel.say("viewer0", "I play the zitherbloom")
+    his = channel.say("viewer1", "a fine evening")
     await channel.ingest.flush()
     seqs = await channel.db.column("SELECT seq FROM events ORDER BY seq")
     around = {"rows": [["events", seq] for seq in seqs]}

@@ -21,7 +21,8 @@ from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, Transaction
 from tests.rows import put
 
-BOB, CAROL = "880000001", "880000002"
+BOB = "880000001"
+CAROL = "880000002"
 WORDS = (
     *("drums", "friday", "team", "game", "will", "may", "december"),
     *("valorant", "minecraft", "overwatch2", "schlagzeug"),
@@ -54,7 +55,8 @@ WORDS = (
 )
 PEOPLE = {str(990000000 + number): word for number, word in enumerate(WORDS)}
 # whom nobody else's word names: their bare name goes from what was said in their streams
-KUROMI, KUROMI_NAME = "990000900", "kuromi_87"
+KUROMI = "990000900"
+KUROMI_NAME = "kuromi_87"
 OTHER_NAMES = ("bob", "bobby", "bob_77", "bob_7up", "carol", "rob_12", "prob_1")
 OURS = {"wipe_due", "privacy_requests"}
 # counts, and the index of words, which follows the notes by triggers

@@ -43,7 +43,9 @@ from tests.notes_world import Scripted
 from tests.ports import unused_port
 from tests.stage import RecordingAccount, answering, live_bot, said, until
 
-ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
+ALICE = "771234501"
+BOB = "771234502"
+STREAMER = "771234503"
 MODERATOR = "moderator"
 MARKS = ("quux", ALICE)
 NUMBERS = itertools.count(1)
@@ -145,7 +147,8 @@ class Running:
             "left_alone",
             f"person/{ALICE}",
         )
-        headers, texts = {TOKEN_HEADER: token, "Origin": origin}, list[str]()
+        headers = {TOKEN_HEADER: token, "Origin": origin}
+        texts = list[str]()
         async with aiohttp.ClientSession(headers=headers) as client:
             paths = [f"/api/{name}" for name in lists]
             paths += [
@@ -187,7 +190,8 @@ async def opened(
     former: str = "aliceoldquux",
 ) -> AsyncIterator[Running]:
     """A bot on that memory, with a model, an account, a log file and a dock."""
-    model, settings = Capable(login), LiveSettings(SETTINGS)
+    model = Capable(login)
+    settings = LiveSettings(SETTINGS)
     logs.set_up(level="debug", folder=logs.beside(path), console=False)
     async with (
         live_bot(path, clock, settings, model) as (bot, account),
@@ -220,7 +224,9 @@ NOT_LOOKED_AT = (*CODE, Capable, RecordingAccount, CommandRateLimiter)
 
 def marks_held(*roots: object) -> list[str]:
     """Texts with a mark that are reachable in this process from those objects, and how."""
-    seen, left, found = set[int](), [(one, "") for one in roots], list[str]()
+    seen = set[int]()
+    left = [(one, "") for one in roots]
+    found = list[str]()
     while left:
         one, way = left.pop()
         if id(one) in seen or isinstance(one, NOT_LOOKED_AT):
@@ -253,12 +259,14 @@ async def test_forgetting_drill(
     tmp_path: Path, clock: ManualClock, login: str, former: str
 ) -> None:
     """A name that is a word leaves as well, and nobody else's words do."""
-    path, elsewhere = tmp_path / "memory" / "memory.sqlite3", tmp_path / "elsewhere"
+    path = tmp_path / "memory" / "memory.sqlite3"
+    elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     path.parent.mkdir()
     past = elsewhere / "chat.log"
     async with opened(path, clock, login, former) as running:
-        bot, model = running.bot, running.model
+        bot = running.bot
+        model = running.model
         await _leave_traces(running, past)
         others = await _others_notes(bot)
         assert len(others) > 2
@@ -319,12 +327,11 @@ async def test_a_restore_takes_back_nothing_that_was_decided(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     """The copy is from before: a topic of hers and one of the channel, an opt-out, a ban."""
-    path, copy = (
-        tmp_path / "memory" / "memory.sqlite3",
-        tmp_path / "elsewhere" / "copy.sqlite3",
-    )
+    path = tmp_path / "memory" / "memory.sqlite3"
+    copy = tmp_path / "elsewhere" / "copy.sqlite3"
     path.parent.mkdir()
-    carol, dave = ("771234504", "carolquux"), ("771234505", "davequux")
+    carol = ("771234504", "carolquux")
+    dave = ("771234505", "davequux")
     async with opened(path, clock) as running:
         bot = running.bot
         await bot.channel_is(ChannelState(True, "Racing", "Racing", clock.now()))
@@ -387,7 +394,8 @@ async def _tables_with_marks(bot: Bot) -> set[str]:
 
 async def _leave_traces(running: Running, past: Path) -> None:
     """Everything that may hold what is hers."""
-    bot, clock = running.bot, running.clock
+    bot = running.bot
+    clock = running.clock
     await bot.channel_is(
         ChannelState(
             live=True, title="Racing", category="Racing", started_at=clock.now()
@@ -432,7 +440,8 @@ async def _leave_traces(running: Running, past: Path) -> None:
     )
     assert marks_in(recaps)
     # the chat of a past stream is half read
-    began, rows = clock.now() - 20 * DAY, list[str]()
+    began = clock.now() - 20 * DAY
+    rows = list[str]()
     for number in range(24):
         who, key = ((running.login, ALICE), ("bob", BOB))[number % 2]
         tags = f"id=p{number};user-id={key};tmi-sent-ts={began + number * MINUTE}"

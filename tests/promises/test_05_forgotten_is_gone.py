@@ -29,7 +29,8 @@ from tests.memory.conftest import Channel, open_channel
 from tests.rows import put
 from tests.wishes import forget_fact
 
-ALICE, BOB = "771234501", "771234502"
+ALICE = "771234501"
+BOB = "771234502"
 NAMES = (
     "alicequux",
     "aliceoldquux",
@@ -66,13 +67,12 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
     made = await open_channel(db, clock, Settings(), Offline())
     for line in SAID:
         await say(made, *line)
-    now, unread = clock.now(), await events.unread(db)
+    now = clock.now()
+    unread = await events.unread(db)
     stream = unread[0].stream_id or 0
     told = f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
-    parts, lines = (
-        {ALICE: Participation(2, 0), BOB: Participation(1, 0)},
-        [one.seq for one in unread[:2]],
-    )
+    parts = {ALICE: Participation(2, 0), BOB: Participation(1, 0)}
+    lines = [one.seq for one in unread[:2]]
     await episodes.write(
         db, NewEpisode(EpisodeKind.CHAT, stream, now, now, told, parts, lines), now
     )
@@ -80,10 +80,8 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
         await remember(db, ALICE, fact, by=ALICE, at=now)
     await remember(db, BOB, f"is a friend of <@{ALICE}>", by=ALICE, at=now)
     asked = {"status": "waiting", "at": now, "expires_at": now + HOUR}
-    hers, his = (
-        json.dumps({"target": ALICE, "text": "the bagpipemoss"}),
-        json.dumps({"text": "title for alicequux"}),
-    )
+    hers = json.dumps({"target": ALICE, "text": "the bagpipemoss"})
+    his = json.dumps({"text": "title for alicequux"})
     async with db.write() as tx:
         answer = "Ask alicequux about it. Bikes are fun."
         await put(tx, "bot_messages", text=answer, event_id="e9", viewer_id=BOB, at=now)
@@ -127,7 +125,8 @@ def found_in(folder: Path) -> list[tuple[str, str]]:
 async def test_of_an_erased_person_nothing_stays_and_of_others_everything_else(
     channel: Channel, tmp_path: Path
 ) -> None:
-    db, clock = channel.db, channel.clock
+    db = channel.db
+    clock = channel.clock
     report = await Eraser(db=db, clock=clock).erase(ALICE)
     assert (report.wiped, report.events, report.notes, report.found, report.places) == (
         True,
@@ -198,8 +197,10 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences_and_nobo
     channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A recap lies on a slow drive: it is cleaned outside of the memory's transaction."""
-    db, now = channel.db, channel.clock.now()
-    file, reading = tmp_path / "recap.md", threading.Event()
+    db = channel.db
+    now = channel.clock.now()
+    file = tmp_path / "recap.md"
+    reading = threading.Event()
     file.write_text(
         "# A night\n\n- Somebody plays the glockenfern. It rained.\n", encoding="utf-8"
     )

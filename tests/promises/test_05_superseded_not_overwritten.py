@@ -36,7 +36,8 @@ async def tell(db: Database, fact: str, at: int) -> Note:
 async def test_whatever_is_said_in_whatever_order_nothing_is_lost_and_no_chain_runs_in_a_circle(
     db: Database, seed: int
 ) -> None:
-    dice, told = random.Random(seed), set[str]()
+    dice = random.Random(seed)
+    told = set[str]()
     for day in range(DAY, 26 * DAY, DAY):
         told.add(fact := dice.choice(FACTS))
         await tell(db, fact, day)

@@ -116,7 +116,8 @@ PARAMS = st.dictionaries(
     st.sampled_from(["target", "seconds", "text", "fact", "what", "gap", "user_id"]),
     TEXTS,
 )
-FLAG, LOGINS = st.booleans(), st.sampled_from(["alice", "bob"])
+FLAG = st.booleans()
+LOGINS = st.sampled_from(["alice", "bob"])
 PEOPLE = st.builds(
     PersonFacts,
     st.sampled_from(["1", "2"]),

@@ -8,7 +8,8 @@ from forgetmenot.operations.wording import line_for
 from forgetmenot.reply.output_filters import claims_action
 from tests.stage import Stage, answering
 
-NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
+NEUTRAL = in_language()("action.neutral")
+UNSURE = in_language()("action.unsure")
 
 
 def _words(
@@ -22,10 +23,8 @@ def _words(
     decision = Decision(
         verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""}
     )
-    outcome, proposal = (
-        Outcome(kind) if kind else None,
-        Proposal("timeout", {}, if_refused),
-    )
+    outcome = Outcome(kind) if kind else None
+    proposal = Proposal("timeout", {}, if_refused)
     return line_for(
         decision,
         outcome,

@@ -21,7 +21,9 @@ LINES = [
     .splitlines()
     if not line.startswith("#")
 ]
-ALICE, BOB, CAROL = "1", "2", "3"
+ALICE = "1"
+BOB = "2"
+CAROL = "3"
 PROPOSED = (
     {"name": "timeout", "target": "alice", "seconds": 60},
     {"name": "ban", "target": "alice"},
@@ -113,10 +115,8 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
                 await channel_state.put(tx, {"live": "1"}, clock.now())
                 await put(tx, "viewers", id=ALICE, login="alice")
                 await put(tx, "viewers", id=BOB, login="bob")
-                hers, now = (
-                    {"subject_id": ALICE, "source_kind": "self_claim"},
-                    clock.now(),
-                )
+                hers = {"subject_id": ALICE, "source_kind": "self_claim"}
+                now = clock.now()
                 rule = {
                     "scope": "channel",
                     "source_kind": "command",

@@ -61,7 +61,8 @@ async def unread(bot: Bot) -> int:
 async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everything_for_later(
     tmp_path: Path, clock: ManualClock, server: SimOpenAI
 ) -> None:
-    path, settings = tmp_path / "m.sqlite3", asking(server)
+    path = tmp_path / "m.sqlite3"
+    settings = asking(server)
     async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         server.fail(DOWN, times=100)
         await chat(bot, clock)
@@ -91,7 +92,8 @@ async def test_a_backlog_and_a_model_that_hangs_keep_no_bot_from_the_chat(
         await asyncio.Event().wait()
         raise AssertionError
 
-    path, settings = tmp_path / "m.sqlite3", asking(server)
+    path = tmp_path / "m.sqlite3"
+    settings = asking(server)
     async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await chat(bot, clock)
     server.fail(hang, times=1_000)

@@ -121,7 +121,8 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
 def test_no_text_stands_there_twice() -> None:
     """A stream of one episode has it as episode, as recap, and after a week as the digest."""
     told = "<@2> won the pumpkin race. Chat cheered."
-    recap, episode = Past(1, NOW - DAY, told, is_recap=True), Past(7, NOW - DAY, told)
+    recap = Past(1, NOW - DAY, told, is_recap=True)
+    episode = Past(7, NOW - DAY, told)
     prefix = compose_prefix(
         replace(PREFIX, digest=told, episodes=(recap, episode)), SETTINGS
     )
@@ -426,10 +427,8 @@ def test_the_default_voice_is_short_with_every_action_and_a_documented_one_fits(
 def test_a_german_line_is_answered_in_german_unless_the_settings_name_a_language() -> (
     None
 ):
-    german, english = (
-        "@bot wie heißt die Katze von alice?",
-        "@bot was that a mistake, or did he die in his den?",
-    )
+    german = "@bot wie heißt die Katze von alice?"
+    english = "@bot was that a mistake, or did he die in his den?"
     assert (
         "Alice's message, which you answer in German:"
         in prompt_of(tail(text=german)).tail

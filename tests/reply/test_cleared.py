@@ -168,12 +168,10 @@ async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_for
 async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgotten(
     stage: Stage,
 ) -> None:
-    note, now = (
-        await remember(
-            stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()
-        ),
-        stage.clock.now(),
+    note = await remember(
+        stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()
     )
+    now = stage.clock.now()
     await stage.hear("what a lap", "2")
     summary = "<@2> plays the marimba. The lap of <@2> was lost."
     assert await episodes.write(
@@ -200,10 +198,8 @@ async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither
     stage: Stage,
 ) -> None:
     """The wish is there when the message is queued, and done when it wants to be written."""
-    requests, text = (
-        stage.db.requests,
-        "What I know about you: plays the kazoo in Zanzibar",
-    )
+    requests = stage.db.requests
+    text = "What I know about you: plays the kazoo in Zanzibar"
     task = asyncio.create_task(stage.outbox.say_line(text, viewer_id="1"))
     while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
         await asyncio.sleep(0)

@@ -29,7 +29,10 @@ class Talk:
         model: ScriptedModel,
         clock: ManualClock,
     ) -> None:
-        self.bot, self.account, self.model, self.clock = bot, account, model, clock
+        self.bot = bot
+        self.account = account
+        self.model = model
+        self.clock = clock
         self.lines = 0
 
     async def says(self, text: str) -> str:

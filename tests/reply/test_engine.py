@@ -54,7 +54,8 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(
     assert len(stage.said) == 1
     await settle(12_000)
     await stage.engine.idle()
-    two, three = await stage.row(2), await stage.row(3)
+    two = await stage.row(2)
+    three = await stage.row(3)
     assert {two.detail, three.detail} == {"", "a newer line of theirs took its place"}
     assert len(stage.said) == 2
 

@@ -16,7 +16,10 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
 from tests.stage import live_bot, said
 
-ALICE, BOB, OX, OWNER = "771234501", "771234502", "771234503", "771234500"
+ALICE = "771234501"
+BOB = "771234502"
+OX = "771234503"
+OWNER = "771234500"
 RAID = "20 raiders from OxQuux have joined!"
 
 

@@ -104,10 +104,8 @@ async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> Non
 async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(
     stage: Stage,
 ) -> None:
-    used, beside = (
-        await stage.know("plays drums"),
-        await stage.know("likes drums in films"),
-    )
+    used = await stage.know("plays drums")
+    beside = await stage.know("likes drums in films")
     async with stage.db.write() as tx:
         await notes.set_stale(tx, "1", before=stage.clock.now() + 1, streams=0)
     stage.model.answers = [

@@ -31,7 +31,9 @@ class Queue:
     """An outbox and what it sends to. `running`: it is worked off meanwhile."""
 
     def __init__(self, db: Database, clock: ManualClock, chat: FakeChat) -> None:
-        self.db, self.clock, self.chat = db, clock, chat
+        self.db = db
+        self.clock = clock
+        self.chat = chat
         self.overheard: list[tuple[str, str]] = []
         self.box = self.another()
 

@@ -82,11 +82,9 @@ def test_a_line_that_asks_for_nothing_leads_to_no_action() -> None:
 
 
 def test_what_of_an_answer_counts() -> None:
-    hi, cut, unreadable = (
-        ModelReply("Hi."),
-        ModelReply("Hi.", None, "unfinished"),
-        ModelReply("", None, UNREADABLE),
-    )
+    hi = ModelReply("Hi.")
+    cut = ModelReply("Hi.", None, "unfinished")
+    unreadable = ModelReply("", None, UNREADABLE)
     refusable = ModelReply("Hi.", Proposal("clip", {}, "No."))
     read = {
         '{"action": null, "say": "Hi."}': hi,

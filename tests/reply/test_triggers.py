@@ -328,10 +328,8 @@ def test_a_conversation_is_that_of_two_for_three_minutes() -> None:
 
 
 def test_by_itself_it_speaks_in_live_mode_only() -> None:
-    raid, hello = (
-        said("", kind=EventKind.RAID, system_text="5 raiders from bob have joined!"),
-        said("hi all"),
-    )
+    raid = said("", kind=EventKind.RAID, system_text="5 raiders from bob have joined!")
+    hello = said("hi all")
     for settings, spoken in (
         (LIVE, [TriggerKind.RAID, TriggerKind.RETURNER]),
         (MENTIONS, []),

@@ -38,7 +38,8 @@ async def test_true_replies_go_out_as_they_were_written(stage: Stage) -> None:
         for who, fact in FACTS
     ]
     asked_by = {login: viewer for viewer, login in PEOPLE.items()}
-    changed, kept_wrongly = [], []
+    changed = []
+    kept_wrongly = []
     async with SimOpenAI() as server:
         stage.writer.model = model = OpenAICompatible("capable", base_url=server.url)
         for mood, who, line, say, facts, refused in (row.split("\t") for row in ROWS):

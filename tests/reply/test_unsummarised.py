@@ -18,7 +18,9 @@ from forgetmenot.text.meaning import word_table
 from tests.notes_world import World, prompt_for, section
 from tests.rows import put
 
-ALICE, BOB, STREAMER = "1", "2", "9"
+ALICE = "1"
+BOB = "2"
+STREAMER = "9"
 QUESTION = "what is my hamster called?"
 
 

@@ -95,7 +95,8 @@ class Player:
             },
             "it",
         )
-        self.clock, self.model = ManualClock(1_790_000_000_000), Told()
+        self.clock = ManualClock(1_790_000_000_000)
+        self.model = Told()
         self.since = 0
         self._last: dict[str, ChatEvent] = {}
         self._lines = 0

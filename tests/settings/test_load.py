@@ -18,7 +18,8 @@ def test_the_example_is_the_defaults() -> None:
 
 
 def test_every_setting_is_explained() -> None:
-    told, table = set[tuple[str, str]](), ""
+    told = set[tuple[str, str]]()
+    table = ""
     for line in example_toml().splitlines():
         if head := re.fullmatch(r"(?:# )?\[([\w.]+)\].*", line.strip()):
             table = head[1]
@@ -190,7 +191,8 @@ def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
     page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(
         encoding="utf-8"
     )
-    text, privacy = " ".join(page.replace("> ", "").split()), Settings().privacy
+    text = " ".join(page.replace("> ", "").split())
+    privacy = Settings().privacy
     hours = f"{Settings().memory.raw_events_h:g} hours"
     for words in (
         f"`events` | {hours}, or less",

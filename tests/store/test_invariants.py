@@ -64,10 +64,8 @@ BROKEN = {
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """Made once, copied for each promise."""
-    path, clock = (
-        tmp_path_factory.mktemp("filled") / "memory.sqlite3",
-        ManualClock(NOON),
-    )
+    path = tmp_path_factory.mktemp("filled") / "memory.sqlite3"
+    clock = ManualClock(NOON)
 
     async def make() -> None:
         async with open_database(path) as db:

@@ -60,10 +60,8 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(
 ) -> None:
     await reply(channel, "a quiet evening")
     await channel.clock.advance(MINUTE)
-    bad, good = (
-        channel.say("viewer0", "the zitherbloom"),
-        channel.say("viewer1", "nice day"),
-    )
+    bad = channel.say("viewer0", "the zitherbloom")
+    good = channel.say("viewer1", "nice day")
     await channel.ingest.flush()
     seqs = await channel.db.pairs("SELECT id, seq FROM events")
     clear = Redaction(channel.clock.now(), event_id=bad.id)
@@ -98,10 +96,8 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(
 async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_them(
     channel: Channel,
 ) -> None:
-    bad, good = (
-        channel.say("viewer0", "I own a zitherbloom"),
-        channel.say("viewer1", "nice day"),
-    )
+    bad = channel.say("viewer0", "I own a zitherbloom")
+    good = channel.say("viewer1", "nice day")
     await channel.ingest.flush()
     seqs = await channel.db.pairs("SELECT id, seq FROM events")
     await reply(channel, "a zitherbloom, you say", event_id=bad.id)
@@ -124,7 +120,8 @@ async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_th
 async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -> None:
     asked = channel.say("viewer0", "!edit 1 owns a zitherbloom")
     await channel.ingest.flush()
-    who, now = asked.user_id, channel.clock.now()
+    who = asked.user_id
+    now = channel.clock.now()
     note = await remember(channel.db, who, "owns a piano", by=who, at=now)
     privacy = channel.settings.privacy
     await edit(
@@ -180,10 +177,8 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
 async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(
     channel: Channel, late: bool
 ) -> None:
-    bad, _good = (
-        channel.say("viewer0", "i own a zitherbloom"),
-        channel.say("viewer1", "nice day"),
-    )
+    bad = channel.say("viewer0", "i own a zitherbloom")
+    _good = channel.say("viewer1", "nice day")
     await channel.ingest.flush()
     note, episode = await write_of_it(channel, bad.user_id)
     clear = Redaction(channel.clock.now(), event_id=bad.id)

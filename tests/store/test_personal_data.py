@@ -96,10 +96,10 @@ async def text_columns(db: Database) -> set[str]:
 
 async def test_every_text_column_is_accounted_for(db: Database) -> None:
     """And no reason is given for what is not there."""
-    cleaned, columns = (
-        {f"{place.table}.{column}" for place in PLACES for column in place.columns},
-        await text_columns(db),
-    )
+    cleaned = {
+        f"{place.table}.{column}" for place in PLACES for column in place.columns
+    }
+    columns = await text_columns(db)
     assert {
         one
         for one in columns - cleaned

@@ -18,16 +18,15 @@ from forgetmenot.store.privacy_requests import (
     RequestKind,
 )
 
-ALICE, BOB = "771234501", "771234502"
+ALICE = "771234501"
+BOB = "771234502"
 
 
 def test_what_is_written_is_read_by_another_process_and_names_nobody(
     tmp_path: Path,
 ) -> None:
-    mine, other = (
-        PrivacyRequests(tmp_path / "m.sqlite3"),
-        PrivacyRequests(tmp_path / "m.sqlite3"),
-    )
+    mine = PrivacyRequests(tmp_path / "m.sqlite3")
+    other = PrivacyRequests(tmp_path / "m.sqlite3")
     words = mine.hashed(ALICE, {"play", "drum"})
     assert mine.add(mine.of(RequestKind.OPT_OUT, BOB, 5)) == 1
     assert (

@@ -102,7 +102,8 @@ def test_numbers_and_addresses_of_many_countries() -> None:
         if not line.startswith("#")
     ]
     others = set(CATEGORIES) - set(NUMBERS.values())
-    found, lines = Counter[str](), Counter[str]()
+    found = Counter[str]()
+    lines = Counter[str]()
     for split, label, text in rows:
         lines[label] += 1
         lines[f"{split} {label}"] += 1
@@ -127,7 +128,8 @@ SAID = ((False, "en"), (False, "de"), (False, "every"), (True, "every"))
 def test_the_privacy_page_gives_the_rates_of_eleven_languages() -> None:
     lines = (TESTS / "data" / "sensitive_languages.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    every, refused = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
+    every = Counter[tuple[str, bool]]()
+    refused = Counter[tuple[str, bool]]()
     for _, spoken, category, text in rows:
         for language in (spoken, "every"):
             every[language, category == "ok"] += 1

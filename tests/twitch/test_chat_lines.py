@@ -134,10 +134,8 @@ def test_what_is_said_is_an_event_with_everything() -> None:
     assert event(f"@{tags} {ALICE} :hello: there :)") == ChatEvent(
         *made, room_id="7", badges=badges, emote_only=True
     )
-    me, cheer = (
-        event(f"@{BASE} {ALICE} :\x01ACTION waves\x01"),
-        event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice"),
-    )
+    me = event(f"@{BASE} {ALICE} :\x01ACTION waves\x01")
+    cheer = event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice")
     assert (me.kind, me.text, cheer.kind) == (EventKind.ME, "waves", EventKind.CHEER)
     parent = "reply-parent-msg-id=m0;reply-parent-user-id=9;reply-parent-user-login=bob"
     answer = event(
@@ -268,7 +266,9 @@ def test_another_channels_line_is_another_rooms_unless_any_room_is_taken() -> No
 
 def test_a_line_without_id_user_id_or_time_gets_the_same_ones_each_time() -> None:
     line = f"@emotes= {ALICE} :hi"
-    first, again, later = event(line), event(line), understand(parse(line), "den", 6)
+    first = event(line)
+    again = event(line)
+    later = understand(parse(line), "den", 6)
     assert first == again
     assert first.id.startswith("made-")
     assert (first.user_id, first.at, first.display_name) == ("login:alice", 5, "alice")
