@@ -60,9 +60,8 @@ async def _run_action(
     """Run an action of Streamer.bot."""
     # It answers 204 also for an action that it does not have, so its list is asked first.
     answer = await _json(session, f"{url}/GetActions")
-    action = _entry(
-        name, answer.get("actions") if isinstance(answer, Mapping) else None
-    )
+    actions = answer.get("actions") if isinstance(answer, Mapping) else None
+    action = _entry(name, actions)
     if action is None or action.get("enabled") is False:
         return Outcome(
             OutcomeKind.REFUSED,
@@ -99,6 +98,7 @@ async def _run(
 
 
 async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN401  # JSON
+    # No redirect is followed: it could lead off this computer.
     async with session.get(url, allow_redirects=False, raise_for_status=True) as answer:
         return msgspec.json.decode(await body_of(answer, MAX_ANSWER))
 

@@ -64,9 +64,8 @@ class SystemClock:
     def __init__(self) -> None:
         self._differences: deque[int] = deque(maxlen=15)
         self._offset = 0
-        self._since_boot: deque[int] = deque(
-            maxlen=15
-        )  # Twitch's time less the monotonic clock's
+        # Twitch's time less the monotonic clock's.
+        self._since_boot: deque[int] = deque(maxlen=15)
         self._newest_row = -_monotonic_ms()
         self._lead = _machine_ms() - _monotonic_ms()
         # lines from before that time say nothing: they waited in a buffer while the PC slept
@@ -80,7 +79,9 @@ class SystemClock:
     def certain(self) -> int:
         """By Twitch's time if any is known, else by the newest row's, else from 0 on."""
         self._notice_jump()
-        start = _median(self._since_boot) if self._since_boot else self._newest_row
+        start = self._newest_row
+        if self._since_boot:
+            start = _median(self._since_boot)
         return start + _monotonic_ms()
 
     def at_least(self, ms: int) -> None:
@@ -115,6 +116,7 @@ class SystemClock:
             return
         if abs(jump - self._offset) <= TOLERANCE:
             self._offset = 0
+        # The PC slept: lines that waited in a buffer meanwhile would pull the time back by hours.
         elif jump > 0 and self._since_boot:
             self._too_old = expected + TOLERANCE
         if self._since_boot:
@@ -129,18 +131,15 @@ class SystemClock:
 
 
 def _median(values: Collection[int]) -> int:
-    return sorted(values)[
-        len(values) // 2
-    ]  # the module statistics costs each start 6 ms
+    # The module statistics costs each start 6 ms.
+    middle = len(values) // 2
+    return sorted(values)[middle]
 
 
 class ManualClock:
     """A clock that somebody moves: a recording's replay, a simulated year, a test.
 
-    It never goes backwards.
-
-    `sleep` returns when the clock has been moved past the wake-up time.
-
+    It never goes backwards. `sleep` returns when it has been moved past the wake-up time.
     """
 
     def __init__(self, start: int = 0) -> None:
@@ -187,7 +186,9 @@ def parse_iso(text: str) -> int:
     """
     moment = datetime.fromisoformat(text.strip())
     try:
-        utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+        if moment.tzinfo:
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
+    # Midnight of the first or last day of the calendar, in a zone that puts it outside.
     except OverflowError as error:
         raise ValueError(f"{text} is outside of the calendar") from error
-    return (utc - _EPOCH) // timedelta(milliseconds=1)
+    return (moment - _EPOCH) // timedelta(milliseconds=1)

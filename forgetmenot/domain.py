@@ -29,12 +29,17 @@ class EventKind(StrEnum):
     GIFT = "gift"
     RAID = "raid"
     ANNOUNCEMENT = "announcement"
-    SPOKEN = "spoken"  # said aloud by the streamer, as captions have it
+    # Said aloud by the streamer, as captions have it.
+    SPOKEN = "spoken"
     FOLLOW = "follow"
-    REDEMPTION = "redemption"  # channel points spent
-    STREAM = "stream"  # something that happened on the stream: the end of a poll, a hype train, ads
-    MODERATION = "moderation"  # what a moderator did: `events.target_id` is whom it hit
-    NOTICE = "notice"  # any other USERNOTICE: watch streaks, badges, rituals
+    # Channel points spent.
+    REDEMPTION = "redemption"
+    # Something that happened on the stream: the end of a poll, a hype train, ads.
+    STREAM = "stream"
+    # What a moderator did: `events.target_id` is whom it hit.
+    MODERATION = "moderation"
+    # Any other USERNOTICE: watch streaks, badges, rituals.
+    NOTICE = "notice"
 
 
 class ReplyTo(Struct, frozen=True):
@@ -254,11 +259,12 @@ class StreamEvent(NamedTuple):
 class EpisodeKind(StrEnum):
     """How an episode came to be."""
 
-    CHAT = "chat"  # a window of chat, summarised by a model
-    COUNTED = (
-        "counted"  # a window that was about to age out unread: people, counts, topics
-    )
-    COMMAND = "command"  # somebody asked for something to be remembered
+    # A window of chat, summarised by a model.
+    CHAT = "chat"
+    # A window that was about to age out unread: people, counts, topics.
+    COUNTED = "counted"
+    # Somebody asked for something to be remembered.
+    COMMAND = "command"
     IMPORT = "import"
 
 
@@ -313,7 +319,8 @@ class NoteStatus(StrEnum):
     """Where a note is in its life. Active ones are recalled, past ones if a message asks."""
 
     ACTIVE = "active"
-    PAST = "past"  # its time is over: what was, and when
+    # Its time is over: what was, and when.
+    PAST = "past"
     EXPIRED = "expired"
     SUPERSEDED = "superseded"
     EVICTED = "evicted"
@@ -326,9 +333,8 @@ class SourceKind(StrEnum):
     COMMAND = "command"
     IMPORT = "import"
     SELF_CLAIM = "self_claim"
-    OBSERVED = (
-        "observed"  # nobody said it: seen by everybody, told by Twitch, or inferred
-    )
+    # Nobody said it: seen by everybody, reported by Twitch, or inferred.
+    OBSERVED = "observed"
     REPORTED = "reported"
 
 
@@ -523,18 +529,18 @@ class OutcomeKind(StrEnum):
     """What became of an action or of a message."""
 
     DONE = "done"
-    REFUSED = "refused"  # Twitch said no; detail says why
+    # Twitch said no; detail says why.
+    REFUSED = "refused"
     FAILED = "failed"
-    UNKNOWN = "unknown"  # no answer in time: nothing may be claimed
+    # No answer in time: nothing may be claimed.
+    UNKNOWN = "unknown"
 
 
 class Outcome(Struct, frozen=True):
     """The result of one call that changes something on Twitch.
 
-    `twitch_id` is the created thing's id, if any.
-
-    `is_about_text`: Twitch refused these words, and may take others.
-
+    `twitch_id` is the created thing's id, if any. `is_about_text`: Twitch refused these words, and
+    may take others.
     """
 
     kind: OutcomeKind
@@ -558,12 +564,14 @@ class Surface(StrEnum):
 class Permission(StrEnum):
     """Who may ask on a surface."""
 
-    ANYONE = (
-        "anyone"  # about themselves; moderators about anybody and about the channel
-    )
-    MODERATOR = "moderator"  # moderators and the streamer
-    OWNER = "owner"  # whoever sits at the streamer's machine
-    POLICY = "policy"  # the model, as far as operations/policy allows it
+    # About themselves; moderators about anybody and about the channel.
+    ANYONE = "anyone"
+    # Moderators and the streamer.
+    MODERATOR = "moderator"
+    # Whoever sits at the streamer's machine.
+    OWNER = "owner"
+    # The model, as far as operations/policy allows it.
+    POLICY = "policy"
 
 
 class Asker(Struct, frozen=True):

@@ -9,12 +9,13 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 WEEK = 7 * DAY
 
-_UNITS = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), SECOND),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), MINUTE),
-    **dict.fromkeys(("h", "hour", "hours"), HOUR),
-    **dict.fromkeys(("d", "day", "days"), DAY),
+_UNIT_NAMES = {
+    SECOND: ("s", "sec", "secs", "second", "seconds"),
+    MINUTE: ("m", "min", "mins", "minute", "minutes"),
+    HOUR: ("h", "hour", "hours"),
+    DAY: ("d", "day", "days"),
 }
+# A model may write a number of any length, and `int` raises ValueError for thousands of digits.
 _TYPED = re.compile(r"([0-9]{1,7})\s*([a-z]*)", re.ASCII | re.IGNORECASE)
 
 
@@ -26,22 +27,29 @@ def parse_duration(text: str, *, default_unit: str = "") -> int | None:
     typed = _TYPED.fullmatch(text.strip())
     if typed is None:
         return None
-    unit = _UNITS.get(typed[2].lower() or default_unit)
-    return None if unit is None else int(typed[1]) * unit
+    amount = int(typed[1])
+    typed_unit = typed[2].lower() or default_unit
+    for unit, names in _UNIT_NAMES.items():
+        if typed_unit in names:
+            return amount * unit
+    return None
 
 
 class SlidingWindow:
     """Lets at most `limit` things happen within `length` (ms)."""
 
     def __init__(self, limit: int, length: int) -> None:
+        self._limit = limit
         self._length = length
+        # The newest ones: the oldest of them decides.
         self._times: deque[int] = deque(maxlen=limit)
 
     def is_full(self, now: int) -> bool:
         """Return whether so many happened within this time before now (ms)."""
-        if len(self._times) < (self._times.maxlen or 0):
+        if len(self._times) < self._limit:
             return False
-        return now - self._times[0] < self._length
+        oldest = self._times[0]
+        return now - oldest < self._length
 
     def count(self, now: int) -> None:
         """Count one that happens now (ms)."""
@@ -50,5 +58,5 @@ class SlidingWindow:
 
 def minute_of(at: int, started_at: int) -> str:
     """Return a time as the minute of its stream, `1:23`. Both in ms."""
-    since = max(0, at - started_at)
-    return f"{since // HOUR}:{since // MINUTE % 60:02}"
+    minutes = max(0, at - started_at) // MINUTE
+    return f"{minutes // 60}:{minutes % 60:02}"

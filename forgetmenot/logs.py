@@ -207,18 +207,16 @@ def set_up(
         "httpx",
         "aiohttp",
     ):
-        logging.getLogger(name).setLevel(
-            max(logging.WARNING, logging.getLevelName(level.upper()))
-        )
-    if (
-        console and sys.stderr is not None
-    ):  # None: a program without a window on Windows
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    # None: a program without a window on Windows.
+    if console and sys.stderr is not None:
         shown = logging.StreamHandler(sys.stderr)
         shown.setLevel(logging.WARNING if quiet and level == "info" else logging.NOTSET)
         _add(root, shown, _console_formatter())
     if folder is None:
         return
-    logging.raiseExceptions = False  # else a full disk prints a traceback for each line
+    # Else a full disk prints a traceback for each line.
+    logging.raiseExceptions = False
     try:
         make_own(folder)
         file = _OwnFile(
@@ -234,9 +232,8 @@ class _OwnFile(logging.handlers.RotatingFileHandler):
     """A log that only its owner can read."""
 
     def _open(self) -> TextIOWrapper:
-        handle = os.open(
-            self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
-        )
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        handle = os.open(self.baseFilename, flags, 0o600)
         return TextIOWrapper(
             os.fdopen(handle, "ab"),
             encoding=self.encoding,

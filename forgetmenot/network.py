@@ -66,10 +66,10 @@ def proxy_for(url: str) -> Proxy:
     address = proxies.get(target.scheme) or proxies.get(scheme)
     if not address or _is_loopback(host) or proxy_bypass(host):
         return Proxy()
-    variable = f"{scheme.upper()}_PROXY"
-    proxy = _parsed(
-        address, variable if getproxies_environment() else "The system's proxy setting"
-    )
+    source = "The system's proxy setting"
+    if getproxies_environment():
+        source = f"{scheme.upper()}_PROXY"
+    proxy = _parsed(address, source)
     if not proxy.user:
         return Proxy(proxy)
     credentials = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()

@@ -56,9 +56,7 @@ class SystemKeyring:
 
         While an earlier question has no answer, no other one is asked. Raises KeyringUnusable.
         """
-        answers: queue.SimpleQueue[tuple[Answer | None, Exception | None]] = (
-            queue.SimpleQueue()
-        )
+        answers = queue.SimpleQueue[tuple[Answer | None, Exception | None]]()
 
         def answer() -> None:
             try:
@@ -70,6 +68,7 @@ class SystemKeyring:
             if self._thread is not None and self._thread.is_alive():
                 raise KeyringUnusable("silent")
             load("keyring.errors")
+            # A daemon, so that a backend that never answers does not hold up the program's end.
             self._thread = threading.Thread(target=answer, name="keyring", daemon=True)
             self._thread.start()
             try:
@@ -106,6 +105,7 @@ class SecretStore:
 
     def load(self, name: str) -> str | None:
         """Return a text; "" if there is none, None if the keyring cannot be read just now."""
+        # A file is there only while the keyring could not be used: it is the newer one.
         with contextlib.suppress(OSError, UnicodeDecodeError):
             return self.path(name).read_text(encoding="utf-8")
         return self.from_keyring(name)
@@ -142,11 +142,9 @@ class SecretStore:
     def place(self, name: str) -> str:
         """Return where a text is, in words for its owner."""
         path = self.path(name)
-        return (
-            reason("place_file", path=str(path))
-            if path.exists()
-            else reason("place_keyring")
-        )
+        if path.exists():
+            return reason("place_file", path=str(path))
+        return reason("place_keyring")
 
     def path(self, name: str) -> Path:
         """Return the file that has a text if the keyring does not."""
@@ -158,12 +156,12 @@ class SecretStore:
             return ""
         entry = self._entry(name)
         try:
-            return (
-                _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry)) or ""
-            )
+            text = _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry))
         except KeyringUnusable as error:
             log.debug("no keyring", error=str(error))
+            # Where there is no keyring nothing can be in it; a locked one may have the text.
             return "" if error.missing else None
+        return text or ""
 
     def _entry(self, name: str) -> str:
         """Return a name in the keyring, which the bots of other channels here use as well."""
@@ -189,6 +187,7 @@ class Token(msgspec.Struct, frozen=True):
     login: str = ""
     scopes: tuple[str, ...] = ()
 
+    # What prints a token, such as an error, shows no secret.
     def __repr__(self) -> str:
         return f"Token({self.login or self.user_id!r})"
 
@@ -204,6 +203,7 @@ class TokenStore:
 
     def load(self, account: Account) -> Token | None:
         """Return the pair that was saved last; None if there is none that can be read."""
+        # A damaged file leaves the keyring's pair, if there is one.
         for read in (self._secrets.load, self._secrets.from_keyring):
             text = read(account)
             if not text:

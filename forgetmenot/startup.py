@@ -59,15 +59,14 @@ def as_typed(*, same_folder: bool = False) -> str:
     if getattr(sys, "frozen", False):
         # The package for Debian links the program from a folder on the path.
         command_on_path = shutil.which("forgetmenot")
-        if (
-            command_on_path
-            and Path(command_on_path).resolve() == Path(sys.executable).resolve()
-        ):
+        program = Path(sys.executable).resolve()
+        if command_on_path and Path(command_on_path).resolve() == program:
             return "forgetmenot"
         return quoted(sys.executable)
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     if spec is None or spec.name != "forgetmenot.__main__":
         return "forgetmenot"
+    # It was started like this, so the command may not be on the path.
     return f"{_python_as_typed()} -m forgetmenot"
 
 
