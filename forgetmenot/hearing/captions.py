@@ -34,8 +34,6 @@ _MAX_SIZE = 60 * _WORD_SIZE
 _OPEN_SIZE = 3 * _WORD_SIZE
 # A shorter overlap of two captions may be chance.
 _OVERLAP_SIZE = 2 * _WORD_SIZE
-# Pieces that are kept, to compare what is shown next with them.
-_KEPT_PIECES = 360
 
 _TIMES = re.compile(r"\d\d:\d\d(?::\d\d)?[,.]\d{1,3} *-->.*|WEBVTT.*")
 _TAG = re.compile(r"</?[a-z][^>]{0,40}>", re.IGNORECASE)
@@ -108,7 +106,8 @@ def is_made_of_silence(line: str, silent_for: int) -> bool:
     `silent_for` is the time without a line (ms).
     """
     bare = " ".join(_bare(word) for word in line.split())
-    if not any(char.isalnum() for char in bare) or _ONLY_YOU.fullmatch(bare):
+    has_words = any(char.isalnum() for char in bare)
+    if not has_words or _ONLY_YOU.fullmatch(bare):
         return True
     return bare in _FAREWELLS and silent_for >= SILENCE
 
@@ -145,7 +144,8 @@ class CaptionReader:
         shown_before = self._pieces[self._window :]
         # A caption that rolled begins without the space that stood before its first piece.
         if shown_before and pieces:
-            pieces[0] = _space_before(shown_before[0]) + pieces[0]
+            space = _space_before(shown_before[0])
+            pieces[0] = space + pieces[0]
         if pieces == shown_before:
             return self.quiet(now)
         self._changed_at = now
@@ -163,17 +163,23 @@ class CaptionReader:
             self._pieces += pieces[overlap:]
             return self._long(now)
         # It is another one.
-        finished_lines = self.finish(now)
+        lines = self.finish(now)
         self._finished = False
+        self._begin(pieces)
+        lines += self._long(now)
+        return lines
+
+    def _begin(self, pieces: list[str]) -> None:
+        """Take the pieces of another caption, of which nothing was returned."""
         self._pieces = pieces
         self._returned = 0
         self._window = 0
-        return [*finished_lines, *self._long(now)]
 
     def _is_continued(self, shown_before: Sequence[str], pieces: Sequence[str]) -> bool:
         """Return whether pieces are the caption that was shown before, longer or corrected."""
         same_count = _same_beginning(shown_before, pieces)
         shorter_count = min(len(shown_before), len(pieces))
+        # Corrections concern the end. A caption of which half has changed is another one.
         if same_count == 0 or 2 * same_count < shorter_count:
             return False
         if not self._finished:
@@ -185,10 +191,9 @@ class CaptionReader:
 
     def ends(self, text: str, now: int) -> list[str]:
         """Return the lines that are finished by a caption to which nothing will be added."""
-        lines = [*self.shows(text, now), *self.finish(now)]
-        self._pieces = []
-        self._returned = 0
-        self._window = 0
+        lines = self.shows(text, now)
+        lines += self.finish(now)
+        self._begin([])
         return lines
 
     def quiet(self, now: int) -> list[str]:
@@ -204,7 +209,8 @@ class CaptionReader:
 
     def _long(self, now: int) -> list[str]:
         """Return what somebody said without a pause, except what may still be corrected."""
-        if _size(self._pieces[self._returned :]) <= _MAX_SIZE:
+        unreturned = self._pieces[self._returned :]
+        if _size(unreturned) <= _MAX_SIZE:
             return []
         end = len(self._pieces)
         while _size(self._pieces[end:]) < _OPEN_SIZE:
@@ -214,19 +220,22 @@ class CaptionReader:
     def _lines_to(self, end: int, now: int) -> list[str]:
         """Return the lines of the pieces before `end` that were not returned yet."""
         text = "".join(self._pieces[self._returned : end])
+        # A correction may have left fewer pieces open than were returned: none is returned twice.
         self._returned = max(self._returned, end)
         self._drop_old_pieces()
-        lines = [line.strip()[:MAX_LINE] for line in text.split("\n")]
-        return [line for line in lines if self._is_spoken(line, now)]
+        spoken_lines = []
+        for row in text.split("\n"):
+            line = row.strip()[:MAX_LINE]
+            if self._is_spoken(line, now):
+                spoken_lines.append(line)
+        return spoken_lines
 
     def _drop_old_pieces(self) -> None:
-        """Drop the first pieces above the limit that were returned and are no longer shown."""
-        surplus = min(len(self._pieces) - _KEPT_PIECES, self._returned, self._window)
-        if surplus <= 0:
-            return
-        del self._pieces[:surplus]
-        self._returned -= surplus
-        self._window -= surplus
+        """Drop the first pieces, which were returned and are no longer shown."""
+        count = min(self._returned, self._window)
+        del self._pieces[:count]
+        self._returned -= count
+        self._window -= count
 
     def _is_spoken(self, line: str, now: int) -> bool:
         """Return whether a line has words, and is neither a repeat nor made of silence."""
@@ -243,23 +252,32 @@ class CaptionReader:
 
 def _pieces(text: str) -> list[str]:
     """Return the pieces of what a source shows, without remarks and without the start of one."""
-    without_remarks = _REMARK.sub(" ", text[-MAX_CHARS:])
+    shown_end = text[-MAX_CHARS:]
+    without_remarks = _REMARK.sub(" ", shown_end)
     spoken_text = _OPEN_REMARK.sub("", without_remarks)
-    lines = [clean(line) for line in spoken_text.split("\n")]
-    return _PIECE.findall("\n".join(line for line in lines if line))
+    lines = []
+    for row in spoken_text.split("\n"):
+        line = clean(row)
+        if line:
+            lines.append(line)
+    one_text = "\n".join(lines)
+    return _PIECE.findall(one_text)
 
 
 def _space_before(piece: str) -> str:
     """Return the space or line break with which a piece begins."""
-    return piece[: -len(piece.lstrip())]
+    word = piece.lstrip()
+    return piece.removesuffix(word)
 
 
 def _size(pieces: Iterable[str]) -> int:
     """Return how much speech pieces are."""
     size = 0
     for piece in pieces:
-        is_character = UNSPACED.match(piece.lstrip()) is not None
-        size += 1 if is_character else _WORD_SIZE
+        if UNSPACED.match(piece.lstrip()):
+            size += 1
+        else:
+            size += _WORD_SIZE
     return size
 
 
@@ -277,8 +295,11 @@ def _overlap(before: Sequence[str], now: Sequence[str]) -> int:
     """Return how many pieces end the one and begin the other; 0 if they are too few to be sure."""
     old_pieces = [_bare(piece) for piece in before]
     new_pieces = [_bare(piece) for piece in now]
-    for length in range(min(len(old_pieces), len(new_pieces)), 0, -1):
-        if _size(now[:length]) < _OVERLAP_SIZE:
+    # The longest first: a word that is said twice also makes a shorter one.
+    longest = min(len(old_pieces), len(new_pieces))
+    for length in range(longest, 0, -1):
+        beginning = now[:length]
+        if _size(beginning) < _OVERLAP_SIZE:
             break
         if old_pieces[-length:] == new_pieces[:length]:
             return length

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from forgetmenot.clock import Clock
@@ -91,28 +91,31 @@ class Hearing:
         if not self.listening or not self._settings().programs:
             return False
         silent_for = self._clock.now() - self.last_at
-        lines = [spoken_words(line)[:MAX_LINE] for line in text.splitlines()]
-        spoken = [line for line in lines if not is_made_of_silence(line, silent_for)]
-        are_taken = [self._take(line) for line in spoken]
-        return all(are_taken)
+        are_all_taken = True
+        for row in text.splitlines():
+            line = spoken_words(row)[:MAX_LINE]
+            if is_made_of_silence(line, silent_for):
+                continue
+            # The others are taken all the same: what fits is heard.
+            if not self._take(line):
+                are_all_taken = False
+        return are_all_taken
 
     async def run(self) -> None:
         """Listen, as the settings of the moment say; never returns."""
-
-        def follows_obs(settings: HearingSettings) -> bool:
-            return bool(settings.obs and settings.source)
-
-        def follows_file(settings: HearingSettings) -> bool:
-            return bool(settings.captions)
-
+        # Handing on is a task of its own: a reader who takes long must not hold up a source.
+        handing_on = self._hand_on()
+        obs = self._follow("obs", _wants_obs, self._follow_obs)
+        file = self._follow("captions", _wants_file, self._follow_file)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._hand_on())
-            group.create_task(self._follow("obs", follows_obs, self._follow_obs))
-            group.create_task(self._follow("captions", follows_file, self._follow_file))
+            group.create_task(handing_on)
+            group.create_task(obs)
+            group.create_task(file)
 
     async def _hand_on(self) -> None:
         while True:
             line = await self._lines.get()
+            # It may have been switched off, or paused, while the line waited.
             if not self.listening:
                 continue
             self.last = line
@@ -122,13 +125,18 @@ class Hearing:
     def _take(self, line: str) -> bool:
         """Queue a line; False if it is not to be heard, or too much comes."""
         now = self._clock.now()
-        if not line or not self.listening:
+        # A source is stopped up to LOOK_EVERY_S after it was switched off.
+        if not self.listening:
             return False
         if self._handed_on.is_full(now) or self._lines.full():
             return False
         self._handed_on.count(now)
         self._lines.put_nowait(line)
         return True
+
+    def _take_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._take(line)
 
     async def _follow(
         self,
@@ -160,8 +168,9 @@ class Hearing:
                     log.warning("captions cannot be heard", reason=str(error))
                 self._trouble_of_source[name] = str(error)
                 pause_s = min(2 * pause_s, MAX_PAUSE_S)
-                was_steady = loop.time() - began_at_s > MAX_PAUSE_S
-                if was_steady:
+                lasted_s = loop.time() - began_at_s
+                # It worked until now: the failures before it are another matter.
+                if lasted_s > MAX_PAUSE_S:
                     pause_s = FIRST_PAUSE_S
                 await asyncio.sleep(pause_s)
             finally:
@@ -179,12 +188,13 @@ class Hearing:
             nonlocal reader
             self._trouble_of_source["obs"] = ""
             # OBS breaks a line where its source ends.
-            line_of_source = text.replace("\n", " ")
+            one_line = text.replace("\n", " ")
+            # What stood there when OBS was connected is old.
             if reader is None:
                 reader = CaptionReader()
-                reader.stands(line_of_source)
-            for line in reader.shows(line_of_source, self._clock.now()):
-                self._take(line)
+                reader.stands(one_line)
+            lines = reader.shows(one_line, self._clock.now())
+            self._take_all(lines)
 
         password = await asyncio.to_thread(self._password)
         await follow(settings.obs, password, settings.source, shown, self._live)
@@ -229,8 +239,15 @@ class Hearing:
                 lines += reader.shows(caption.text, now)
         if not captions:
             lines += reader.quiet(now)
-        for line in lines:
-            self._take(line)
+        self._take_all(lines)
+
+
+def _wants_obs(settings: HearingSettings) -> bool:
+    return settings.obs != "" and settings.source != ""
+
+
+def _wants_file(settings: HearingSettings) -> bool:
+    return settings.captions != ""
 
 
 def _in_a_thread(

@@ -16,11 +16,12 @@ import codecs
 import contextlib
 import logging
 import os
+import re
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from forgetmenot import files
 from forgetmenot.errors import HearingError, InputError
@@ -29,13 +30,15 @@ from forgetmenot.languages import reason
 from forgetmenot.startup import load_off_the_loop
 
 if TYPE_CHECKING:
-    from simpleobsws import Request, RequestResponse, WebSocketClient
+    from simpleobsws import WebSocketClient
 
 # Bytes that are read of a file at a look.
 MAX_BYTES = 64 * 1024
 # Bytes by which the place is recognised where the last look ended.
 TAIL_BYTES = 64
 SUBTITLES = frozenset({".srt", ".vtt"})
+# Characters that no text has: what cannot be decoded, and control characters.
+_ODD = re.compile(r"[\ufffd\x00-\x08\x0b\x0e-\x1f]")
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -50,22 +53,35 @@ class Caption(NamedTuple):
     ended: bool
 
 
-class _State(NamedTuple):
-    """A file as it was at a look."""
+class _Content(NamedTuple):
+    """The end of a file, from the byte `start` on, without half a character."""
 
-    # device and number of the file
-    identity: tuple[int, int]
-    changed_ns: int
-    size: int
-    # the bytes that were read, without half a character, and the last of them
+    start: int
+    data: bytes
+    encoding: str
+
+    @property
+    def end(self) -> int:
+        """Return the byte at which reading ended."""
+        return self.start + len(self.data)
+
+
+class _Look(NamedTuple):
+    """A file as it was at a look: its status, and what was read of it."""
+
+    status: os.stat_result
     read_to: int
     tail: bytes
 
+    def is_of(self, status: os.stat_result) -> bool:
+        """Return whether this is still the same file, not another one of its name."""
+        return os.path.samestat(self.status, status)
+
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Return whether the file is still as it was."""
-        if self.identity != (status.st_dev, status.st_ino):
+        if not self.is_of(status) or self.status.st_size != status.st_size:
             return False
-        return self.changed_ns == status.st_mtime_ns and self.size == status.st_size
+        return self.status.st_mtime_ns == status.st_mtime_ns
 
 
 class CaptionFile:
@@ -73,7 +89,7 @@ class CaptionFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._last_state: _State | None = None
+        self._last_look: _Look | None = None
         self._is_first_look = True
         # The last line that was appended, as far as it goes, and whether it follows an empty one.
         self._line = ""
@@ -84,45 +100,35 @@ class CaptionFile:
         """Return what changed since the last look, in order. Raises InputError."""
         is_first = self._is_first_look
         self._is_first_look = False
-        before = self._last_state
+        before = self._last_look
         try:
             with self._opened() as file:
                 status = os.fstat(file.fileno())
                 if before is not None and before.is_unchanged(status):
                     return []
-                encoding = _encoding(file.read(4))
-                # Even, because UTF-16 has two bytes a character.
-                start = max(0, status.st_size - MAX_BYTES) & ~1
-                file.seek(start)
-                data = _whole_characters(file.read(MAX_BYTES), encoding)
+                content = _read_end(file, status.st_size)
         except FileNotFoundError:
-            self._last_state = None
+            self._last_look = None
             return []
         # ValueError: a path that no file can have.
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", "") or str(error)
             raise self._unusable("unreadable_file", why) from None
-        identity = (status.st_dev, status.st_ino)
-        self._last_state = _State(
-            identity,
-            status.st_mtime_ns,
-            status.st_size,
-            read_to=start + len(data),
-            tail=data[-TAIL_BYTES:],
-        )
+        tail = content.data[-TAIL_BYTES:]
+        self._last_look = _Look(status, content.end, tail)
         if is_first:
-            # What is there already is old, and is not read.
-            self._shown(data.decode(encoding, "replace"))
+            # What is there already is old. It is taken in only so that what is added to its last
+            # line is seen as that, and it may be anything: no complaint about it.
+            self._shown(content.data.decode(content.encoding, "replace"))
             return []
-        if before is None or before.identity != identity or before.read_to == 0:
-            return self._shown(self._decoded(data, encoding))
-        # So much was added that its beginning is not read.
-        if before.read_to < start:
-            return self._added(self._decoded(data, encoding))
-        added = _added_bytes(data, before.read_to - start, before.tail)
+        added = None
+        if before is not None and before.is_of(status):
+            added = _added_bytes(content, before)
         if added is None:
-            return self._shown(self._decoded(data, encoding))
-        return self._added(self._decoded(added, encoding))
+            text = self._decoded(content.data, content.encoding)
+            return self._shown(text)
+        text = self._decoded(added, content.encoding)
+        return self._added(text)
 
     def _opened(self) -> BinaryIO:
         """Open the file without waiting for a pipe.
@@ -133,20 +139,25 @@ class CaptionFile:
         is_file = stat.S_ISREG(self._path.stat().st_mode)
         if not is_file or files.is_open(self._path):
             raise self._unusable("no_captions")
-        # Without O_NONBLOCK, opening a pipe waits for somebody who writes to it.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        return os.fdopen(os.open(self._path, flags), "rb")
+        # A pipe may have taken the file's place since. Without O_NONBLOCK, which Windows lacks,
+        # opening one waits for somebody who writes to it.
+        no_waiting = getattr(os, "O_NONBLOCK", 0)
+        # Without O_BINARY, which only Windows has, \r\n would be read as \n and no size would fit.
+        binary = getattr(os, "O_BINARY", 0)
+        descriptor = os.open(self._path, os.O_RDONLY | no_waiting | binary)
+        return os.fdopen(descriptor, "rb")
 
     def _added(self, text: str) -> list[Caption]:
         """Return the lines that were written behind the rest."""
         new_text = self._line + text.replace("\r\n", "\n")
-        *whole_rows, self._line = new_text.split("\n")
-        self._line = self._line[-MAX_BYTES:]
+        whole_rows, _, last_row = new_text.rpartition("\n")
+        # A program that never breaks a line must not fill the memory.
+        self._line = last_row[-MAX_BYTES:]
         captions = []
-        for line in self._spoken("\n".join(whole_rows)):
+        for line in self._spoken(whole_rows):
             captions.append(Caption(line, ended=True))
-        if whole_rows:
-            self._after_gap = not whole_rows[-1].strip()
+        if "\n" in new_text:
+            self._after_gap = _ends_with_gap(whole_rows)
         for line in self._spoken(self._line):
             captions.append(Caption(line, ended=False))
         return captions
@@ -158,11 +169,12 @@ class CaptionFile:
         """
         self._after_gap = True
         lines = self._spoken(text)
-        *whole_rows, self._line = text.replace("\r\n", "\n").split("\n")
-        self._after_gap = not whole_rows or not whole_rows[-1].strip()
+        whole_rows, _, self._line = text.replace("\r\n", "\n").rpartition("\n")
+        self._after_gap = _ends_with_gap(whole_rows)
         are_several = not self._line and not self._subtitles
         separator = "\n" if are_several else " "
-        return [Caption(separator.join(lines), ended=False)]
+        caption = separator.join(lines)
+        return [Caption(caption, ended=False)]
 
     def _spoken(self, text: str) -> list[str]:
         """Return the lines of a text without what belongs to subtitles."""
@@ -172,19 +184,33 @@ class CaptionFile:
     def _decoded(self, data: bytes, encoding: str) -> str:
         """Return the text of a file. Raises InputError for a file of something else."""
         text = data.decode(encoding, "replace").lstrip("\ufeff")
-        odd_count = sum(_is_odd(char) for char in text)
+        odd_count = len(_ODD.findall(text))
         # A few odd characters are a slip of some program.
-        if odd_count > 2 + len(text) // 20:
+        limit = 2 + len(text) // 20
+        if odd_count > limit:
             raise self._unusable("no_captions")
         return text
 
     def _unusable(self, code: str, why: str = "") -> InputError:
-        return InputError(reason(code, path=str(self._path), why=why))
+        path = str(self._path)
+        sentence = reason(code, path=path, why=why)
+        return InputError(sentence)
 
 
-def _is_odd(char: str) -> bool:
-    """Return whether a character shows that a file is no text."""
-    return char == "\ufffd" or (char < " " and char not in "\t\r\n\f")
+def _ends_with_gap(whole_rows: str) -> bool:
+    """Return whether the last of these rows is empty; true where there is none."""
+    _, _, last_row = whole_rows.rpartition("\n")
+    return not last_row.strip()
+
+
+def _read_end(file: BinaryIO, size: int) -> _Content:
+    """Return the end of a file that has so many bytes."""
+    encoding = _encoding(file.read(4))
+    # Even, because UTF-16 has two bytes a character.
+    start = max(0, size - MAX_BYTES) & ~1
+    file.seek(start)
+    data = file.read(MAX_BYTES)
+    return _Content(start, _whole_characters(data, encoding), encoding)
 
 
 def _whole_characters(data: bytes, encoding: str) -> bytes:
@@ -192,22 +218,28 @@ def _whole_characters(data: bytes, encoding: str) -> bytes:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     decoder.decode(data)
     waiting, _flags = decoder.getstate()
-    return data[: len(data) - len(waiting)]
+    end = len(data) - len(waiting)
+    return data[:end]
 
 
-def _added_bytes(
-    data: bytes,
-    read_to: int,
-    tail: bytes,
-) -> bytes | None:
-    """Return what stands behind what was read; None if the file was written anew.
+def _added_bytes(content: _Content, before: _Look) -> bytes | None:
+    """Return what stands behind what was read before; None if the file was written anew.
 
     It was if it is shorter, or does not hold the same bytes (`tail`) where reading ended.
     """
-    same_as_before = tail[-read_to:] if read_to else b""
-    if read_to > len(data) or not data[:read_to].endswith(same_as_before):
+    if before.read_to == 0:
         return None
-    return data[read_to:]
+    # So much was added that its beginning is not read.
+    if before.read_to < content.start:
+        return content.data
+    if before.read_to > content.end:
+        return None
+    position = before.read_to - content.start
+    # Of the tail only its end may still stand in what is read now.
+    tail = before.tail[-position:] if position else b""
+    if not content.data[:position].endswith(tail):
+        return None
+    return content.data[position:]
 
 
 def _encoding(head: bytes) -> str:
@@ -220,10 +252,10 @@ def _encoding(head: bytes) -> str:
             return encoding
     if len(head) < 4:
         return "utf-8"
-    zeros = [byte == 0 for byte in head]
-    if zeros[:3] == [True, False, True]:
+    are_zeros = [byte == 0 for byte in head[:3]]
+    if are_zeros == [True, False, True]:
         return "utf-16-be"
-    if zeros[:3] == [False, True, False]:
+    if are_zeros == [False, True, False]:
         return "utf-16-le"
     return "utf-8"
 
@@ -237,8 +269,11 @@ ANSWER_WITHIN_S = 5.0
 # The code with which OBS closes the connection, and the one for a source that does not exist.
 WRONG_PASSWORD = 4009
 NOT_FOUND = 600
-_STREAM_STARTED = "OBS_WEBSOCKET_OUTPUT_STARTED"
-_STREAM_STOPPED = "OBS_WEBSOCKET_OUTPUT_STOPPED"
+# OBS also reports that it is starting, or lost its connection for a moment: that changes nothing.
+_IS_LIVE = {
+    "OBS_WEBSOCKET_OUTPUT_STARTED": True,
+    "OBS_WEBSOCKET_OUTPUT_STOPPED": False,
+}
 
 
 @asynccontextmanager
@@ -256,11 +291,10 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
     try:
         async with asyncio.timeout(ANSWER_WITHIN_S):
             await client.connect()
+            # Not simpleobsws' own wait: it waits on where OBS has closed for a wrong password.
             while not client.is_identified():
                 if not client.ws_open:
-                    is_wrong_password = client.ws.close_code == WRONG_PASSWORD
-                    code = "obs_password" if is_wrong_password else "obs_away"
-                    raise HearingError(reason(code, url=url))
+                    raise _closed(client, url)
                 await asyncio.sleep(0.05)
         yield client
     except (
@@ -269,9 +303,8 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
         TimeoutError,
         websockets.exceptions.WebSocketException,
     ) as error:
-        raise HearingError(
-            reason("obs_away", url=url, why=type(error).__name__)
-        ) from None
+        kind = type(error).__name__
+        raise HearingError(reason("obs_away", url=url, why=kind)) from None
     except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError):
         raise HearingError(reason("obs_away", url=url)) from None
     # Answers in another form than the protocol's, which simpleobsws hands on unread.
@@ -283,15 +316,36 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
                 await client.disconnect()
 
 
-async def _ask(client: "WebSocketClient", request: "Request") -> "RequestResponse":
+def _closed(client: "WebSocketClient", url: str) -> HearingError:
+    """Return why OBS has closed the connection before it took the password."""
+    if client.ws.close_code == WRONG_PASSWORD:
+        return HearingError(reason("obs_password", url=url))
+    return HearingError(reason("obs_away", url=url))
+
+
+class _Answer(NamedTuple):
+    """What OBS answered to a request."""
+
+    code: int
+    data: dict[str, Any]
+
+
+async def _ask(
+    client: "WebSocketClient",
+    request_type: str,
+    **parameters: str,
+) -> _Answer:
     """Return OBS's answer. Raises what `_connected` translates, and CancelledError."""
+    import simpleobsws
+
+    request = simpleobsws.Request(request_type, parameters or None)
     answer = await client.call(request, timeout=ANSWER_WITHIN_S)
     # simpleobsws waits with wait_for, which before Python 3.12 loses a cancellation that comes with the answer: the
     # bot would never end
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
-    return answer
+    return _Answer(answer.requestStatus.code, answer.responseData or {})
 
 
 async def text_sources(url: str, password: str) -> list[str]:
@@ -301,16 +355,14 @@ async def text_sources(url: str, password: str) -> list[str]:
 
 
 async def _text_sources(client: "WebSocketClient") -> list[str]:
-    import simpleobsws
-
-    answer = await _ask(client, simpleobsws.Request("GetInputList"))
-    inputs = (answer.responseData or {}).get("inputs", [])
+    answer = await _ask(client, "GetInputList")
     names = []
-    for source in inputs:
+    for source in answer.data.get("inputs", []):
         # The kind of a text source has another name on each system.
-        kind = str(source.get("inputKind", "")).casefold()
-        if "text" in kind:
-            names.append(str(source.get("inputName")))
+        kind = str(source.get("inputKind", ""))
+        name = str(source.get("inputName"))
+        if "text" in kind.casefold():
+            names.append(name)
     return names
 
 
@@ -318,37 +370,46 @@ async def follow(
     url: str,
     password: str,
     source: str,
-    shown: Callable[[str], None],
-    live: Callable[[bool | None], Awaitable[None]],
+    on_text: Callable[[str], None],
+    on_live: Callable[[bool | None], Awaitable[None]],
 ) -> None:
     """Report what a text source shows, and when the stream begins or ends.
 
-    Ends only by raising HearingError. `live` is called at once with whether OBS streams: True, or
-    None, because the stream may come from another computer. `shown` gets the whole text each time
+    Ends only by raising HearingError. `on_live` is called at once with whether OBS streams: True, or
+    None, because the stream may come from another computer. `on_text` gets the whole text each time
     it is seen, changed or not.
     """
+
+    async def stream_changed(event: object) -> None:
+        if not isinstance(event, dict):
+            return
+        state = str(event.get("outputState"))
+        is_live = _IS_LIVE.get(state)
+        if is_live is not None:
+            await on_live(is_live)
+
     async with _connected(url, password) as client:
-        import simpleobsws
-
-        async def stream_changed(event: object) -> None:
-            state = event.get("outputState") if isinstance(event, dict) else None
-            if state in (_STREAM_STARTED, _STREAM_STOPPED):
-                await live(state == _STREAM_STARTED)
-
+        # Before the first question, so that no change falls between the two.
         client.register_event_callback(stream_changed, "StreamStateChanged")
-        status = await _ask(client, simpleobsws.Request("GetStreamStatus"))
-        is_streaming = (status.responseData or {}).get("outputActive") is True
-        await live(is_streaming or None)
-        request = simpleobsws.Request("GetInputSettings", {"inputName": source})
+        status = await _ask(client, "GetStreamStatus")
+        is_streaming = status.data.get("outputActive") is True
+        await on_live(is_streaming or None)
         while client.ws_open:
-            answer = await _ask(client, request)
-            if answer.requestStatus.code == NOT_FOUND:
+            answer = await _ask(client, "GetInputSettings", inputName=source)
+            if answer.code == NOT_FOUND:
                 existing = ", ".join(await _text_sources(client))
                 raise HearingError(
                     reason("obs_no_source", source=source, there=existing)
                 )
-            settings = (answer.responseData or {}).get("inputSettings")
-            text = settings.get("text") if isinstance(settings, dict) else None
-            shown(text if isinstance(text, str) else "")
+            on_text(_text_of(answer.data))
             await asyncio.sleep(ASK_EVERY_S)
         raise HearingError(reason("obs_away", url=url))
+
+
+def _text_of(data: dict[str, Any]) -> str:
+    """Return the text in the settings of a text source; "" if it has none."""
+    settings = data.get("inputSettings")
+    if not isinstance(settings, dict):
+        return ""
+    text = settings.get("text", "")
+    return text if isinstance(text, str) else ""

@@ -150,6 +150,10 @@ def test_whatever_is_shown_costs_bounded_lines(shown: list[str]) -> None:
         ("1\n00:00:01,000 --> 00:00:02,000\nhello\n", ["hello"]),
         ("WEBVTT\n\n00:01.000 --> 00:02.000 align:start\nhello", ["hello"]),
         ("00:00:01,000 --> 00:00:02,000\nit is\n1000", ["it is", "1000"]),
+        (
+            "00:00:01,000 --> 00:00:02,000\r\nit is\r\n1000\r\n\r\n2\r\n",
+            ["it is", "1000"],
+        ),
         ("2026\nhello", ["2026", "hello"]),
         ("one\r\ntwo\rthree\n\nfour", ["one", "two", "three", "four"]),
         ("<i>hello</i> <font color='red'>chat</font>", ["hello chat"]),
@@ -235,6 +239,19 @@ def test_what_was_finished_is_not_corrected(shown: str, lines: list[str]) -> Non
     reader.shows("the boss is down", 0)
     assert reader.quiet(2 * SECOND) == ["the boss is down"]
     assert reader.ends(shown, 3 * SECOND) == lines
+
+
+def test_one_word_that_was_finished_goes_on() -> None:
+    reader = CaptionReader()
+    reader.shows("hello", 0)
+    assert reader.quiet(2 * SECOND) == ["hello"]
+    assert reader.ends("hello chat", 3 * SECOND) == ["chat"]
+
+
+def test_what_stood_there_before_is_not_corrected() -> None:
+    reader = CaptionReader()
+    reader.stands("the boss is down")
+    assert reader.ends("the boss is up again", 0) == ["the boss is up again"]
 
 
 @pytest.mark.parametrize(

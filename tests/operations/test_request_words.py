@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.operations.actions import BY_NAME
 from forgetmenot.operations.proposed_params import Checked, check
@@ -16,7 +17,12 @@ from forgetmenot.operations.request_words import (
     resolve,
     typed,
 )
-from forgetmenot.operations.types import Action, PersonFacts
+from forgetmenot.operations.types import (
+    Action,
+    Parameter,
+    ParameterKind,
+    PersonFacts,
+)
 from forgetmenot.settings.schema import ActionSettings, ReplySettings, Settings
 
 ALICE = PersonFacts("1", "alice", display_name="Alice")
@@ -259,6 +265,16 @@ def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
         "seconds",
         "reason",
     }  # a model's own ids are left out
+
+
+@pytest.mark.parametrize(("maximum", "seconds"), [(60, "20"), (61, "60")])
+def test_the_settings_bound_what_lasts_a_minute_at_most(
+    maximum: int, seconds: str
+) -> None:
+    duration = Parameter("seconds", ParameterKind.SECONDS, minimum=1, maximum=maximum)
+    action = replace(TIMEOUT, params=(duration,))
+    settings = Settings(actions=ActionSettings(max_timeout_s=20))
+    assert check(action, {"seconds": "60"}, settings).params == {"seconds": seconds}
 
 
 def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
