@@ -119,7 +119,8 @@ class CaptionFile:
         if is_first:
             # What is there already is old. It is taken in only so that what is added to its last
             # line is seen as that, and it may be anything: no complaint about it.
-            self._shown(content.data.decode(content.encoding, "replace"))
+            old_text = content.data.decode(content.encoding, "replace")
+            self._shown(old_text)
             return []
         added = None
         if before is not None and before.is_of(status):
@@ -149,14 +150,14 @@ class CaptionFile:
 
     def _added(self, text: str) -> list[Caption]:
         """Return the lines that were written behind the rest."""
-        new_text = self._line + text.replace("\r\n", "\n")
-        whole_rows, _, last_row = new_text.rpartition("\n")
+        new_text = self._line + text
+        whole_rows, line_break, last_row = new_text.rpartition("\n")
         # A program that never breaks a line must not fill the memory.
         self._line = last_row[-MAX_BYTES:]
         captions = []
         for line in self._spoken(whole_rows):
             captions.append(Caption(line, ended=True))
-        if "\n" in new_text:
+        if line_break:
             self._after_gap = _ends_with_gap(whole_rows)
         for line in self._spoken(self._line):
             captions.append(Caption(line, ended=False))
@@ -169,7 +170,7 @@ class CaptionFile:
         """
         self._after_gap = True
         lines = self._spoken(text)
-        whole_rows, _, self._line = text.replace("\r\n", "\n").rpartition("\n")
+        whole_rows, _, self._line = text.rpartition("\n")
         self._after_gap = _ends_with_gap(whole_rows)
         are_several = not self._line and not self._subtitles
         separator = "\n" if are_several else " "
@@ -179,7 +180,11 @@ class CaptionFile:
     def _spoken(self, text: str) -> list[str]:
         """Return the lines of a text without what belongs to subtitles."""
         self._subtitles = self._subtitles or "-->" in text
-        return caption_lines(text, subtitles=self._subtitles, after_gap=self._after_gap)
+        return caption_lines(
+            text,
+            subtitles=self._subtitles,
+            after_gap=self._after_gap,
+        )
 
     def _decoded(self, data: bytes, encoding: str) -> str:
         """Return the text of a file. Raises InputError for a file of something else."""

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeAlias
 
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import ODD_INPUT
@@ -27,6 +27,8 @@ _TABLES_OF_NAMES = {
     "parameter": "page.parameter",
     "status": "page.status",
 }
+# A text, or a pair: one for one and one for more, or a label and its sentence.
+Text: TypeAlias = str | tuple[str, str]
 # The mean length of a month, in ms.
 _MONTH = 30.4 * DAY
 # Letters of a language's code: real ones have two or three.
@@ -46,8 +48,9 @@ class Language:
         text = self.texts[key]
         if not isinstance(text, str):
             text_for_one, text_for_more = text
+            number = values.get("n")
             # "1" where a number was put into words before
-            is_one = values.get("n") in {1, "1"}
+            is_one = number in {1, "1"}
             text = text_for_one if is_one else text_for_more
         return text.format_map(values)
 
@@ -63,20 +66,13 @@ class Language:
 
     def number(self, amount: int) -> str:
         """Return a whole number as this language groups it."""
-        return f"{amount:,}".replace(",", self("thousands"))
+        grouped = f"{amount:,}"
+        return grouped.replace(",", self("thousands"))
 
     def duration(self, ms: int, table: str = "span") -> str:
         """Return a length of time in one unit; with the table "ago", how long ago that was."""
-        # From two of a unit on, because "45 days" says more than "1 month".
-        if ms >= 60 * DAY:
-            return self(f"{table}.months", n=round(ms / _MONTH))
-        if ms >= 2 * DAY:
-            return self(f"{table}.d", n=round(ms / DAY))
-        if ms >= HOUR:
-            return self(f"{table}.h", n=round(ms / HOUR))
-        if ms >= 2 * MINUTE:
-            return self(f"{table}.min", n=ms // MINUTE)
-        return self(f"{table}.s", n=max(1, ms // SECOND))
+        unit, amount = _in_one_unit(ms)
+        return self(f"{table}.{unit}", n=amount)
 
     def reason(self, text: str) -> str:
         """Return a reason in this language; any other text (of Twitch, of a server) as it is."""
@@ -86,7 +82,9 @@ class Language:
 
     def reason_text(self, code: str, values: Mapping[str, object]) -> str:
         """Return a reason by its key."""
-        shown_values = {name: self.value(name, value) for name, value in values.items()}
+        shown_values: dict[str, object] = {}
+        for name, value in values.items():
+            shown_values[name] = self.value(name, value)
         return self(f"reason.{code}", **shown_values)
 
     def value(self, name: str, value: object) -> object:
@@ -96,11 +94,14 @@ class Language:
         Any other value stays.
         """
         if name == "actions":
-            actions = str(value).split(", ")
-            action_names = [str(self.value("action", action)) for action in actions]
+            action_names = []
+            for action in str(value).split(", "):
+                action_name = self.value("action", action)
+                action_names.append(str(action_name))
             return ", ".join(action_names)
         if isinstance(value, float):
-            return str(value).replace(".", self("decimal"))
+            digits = str(value)
+            return digits.replace(".", self("decimal"))
         table = _TABLES_OF_NAMES.get(name, "")
         name_in_words = self.texts.get(f"{table}.{value}")
         if name_in_words is not None:
@@ -108,6 +109,21 @@ class Language:
         if isinstance(value, str):
             return self.reason(value)
         return value
+
+
+def _in_one_unit(ms: int) -> tuple[str, int]:
+    """Return a length of time as a unit of the languages' tables, and how many of it."""
+    # Days and minutes from two on, because "45 days" says more than "1 month".
+    if ms >= 60 * DAY:
+        return "months", round(ms / _MONTH)
+    if ms >= 2 * DAY:
+        return "d", round(ms / DAY)
+    if ms >= HOUR:
+        return "h", round(ms / HOUR)
+    if ms >= 2 * MINUTE:
+        return "min", ms // MINUTE
+    # Nothing lasts "0 seconds".
+    return "s", max(1, ms // SECOND)
 
 
 class Reason(str):
@@ -125,13 +141,15 @@ class Reason(str):
     @property
     def row(self) -> str:
         """Return it as it is stored: `["needs", {"parameter": "fact"}]`; `read_reason` reads it."""
-        return json.dumps(self.nested(), ensure_ascii=False)
+        nested = self.nested()
+        return json.dumps(nested, ensure_ascii=False)
 
     def nested(self) -> list[object]:
         """Return code and values; values that are reasons likewise."""
-        values = {}
+        values = dict(self.values)
         for name, value in self.values.items():
-            values[name] = value.nested() if isinstance(value, Reason) else value
+            if isinstance(value, Reason):
+                values[name] = value.nested()
         return [self.code, values]
 
 
@@ -159,6 +177,7 @@ def read_reason(text: str) -> str:
     """Return a reason out of a row; any other text as it is."""
     if not text.startswith('["'):
         return text
+    # It may still be somebody's own text, or a reason of which a newer build has no words.
     try:
         return _read(json.loads(text))
     except ODD_INPUT:
@@ -168,23 +187,24 @@ def read_reason(text: str) -> str:
 def _read(nested: Any) -> Reason:  # noqa: ANN401  # any JSON
     """Return the reason of code and values as `Reason.nested` gives them. Raises an error of ODD_INPUT."""
     code, values = nested
-    read_values = {}
+    read_values = dict(values)
     for name, value in values.items():
-        read_values[name] = _read(value) if isinstance(value, list) else value
+        # No value is a list but a reason in its stored form.
+        if isinstance(value, list):
+            read_values[name] = _read(value)
     return reason(code, **read_values)
 
 
-def _texts_by_key(
-    table: Mapping[str, object], prefix: str
-) -> dict[str, str | tuple[str, str]]:
+def _texts_by_key(table: Mapping[str, object], prefix: str) -> dict[str, Text]:
     """Return the texts of a table and those inside of it by their dotted keys; a pair for a list of two."""
-    texts: dict[str, str | tuple[str, str]] = {}
+    texts: dict[str, Text] = {}
     for name, value in table.items():
         key = prefix + name
         if isinstance(value, Mapping):
             texts |= _texts_by_key(value, f"{key}.")
         elif isinstance(value, list):
-            texts[key] = (value[0], value[1])
+            text_for_one, text_for_more = value
+            texts[key] = (text_for_one, text_for_more)
         else:
             texts[key] = str(value)
     return texts
@@ -193,23 +213,27 @@ def _texts_by_key(
 @cache
 def languages() -> dict[str, str]:
     """Return the languages that there are: code and own name."""
-    codes = []
-    for file in resources.files(__name__).iterdir():
-        if file.name.endswith(".toml"):
-            codes.append(file.name.removesuffix(".toml"))
-    return {code: in_language(code)("name") for code in sorted(codes)}
+    folder = resources.files(__name__)
+    file_names = sorted(file.name for file in folder.iterdir())
+    names: dict[str, str] = {}
+    for file_name in file_names:
+        if file_name.endswith(".toml"):
+            code = file_name.removesuffix(".toml")
+            names[code] = in_language(code)("name")
+    return names
 
 
 @cache
 def in_language(language: str = "en") -> Language:
     """Return the texts of a language; English if there is no such file."""
-    file = resources.files(__name__) / f"{language}.toml"
-    # Some systems refuse to look for a file with a longer name.
+    # The settings may say anything: a path out of this folder, or a name that some systems refuse
+    # to look for.
     may_be_code = language.isalpha() and len(language) < _MAX_CODE
+    file = resources.files(__name__) / f"{language}.toml"
     if not may_be_code or not file.is_file():
         return in_language("en")
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    return Language(tables, language)
+    text = file.read_text(encoding="utf-8")
+    return Language(tomllib.loads(text), language)
 
 
 # What stands where no language is chosen: on the command line.
