@@ -150,6 +150,7 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
         "unfinished": "" if is_wiped else language("result.unfinished"),
         "left": _texts_in_doubt("result", result, language),
         **_in_words(result.data, language),
+        **_counts(result.data, language),
     }
     return _with_receipt("result", result, language, language(key, **values))
 
@@ -318,7 +319,8 @@ def _help_command(result: OperationResult, language: Language) -> str:
 
 def _erased(result: OperationResult, language: Language) -> str:
     doubtful = _texts_in_doubt("chat", result, language)
-    line = language("chat.erased", **result.data, left=doubtful)
+    values = {**result.data, **_counts(result.data, language)}
+    line = language("chat.erased", **values, left=doubtful)
     return _with_receipt("chat", result, language, line)
 
 
@@ -347,28 +349,48 @@ def _forgotten(result: OperationResult, language: Language) -> str:
 def _receipt(result: OperationResult, language: Language) -> str:
     """Return what a receipt says, and what a search for it found now."""
     data = result.data
-    places = _places(data["traces"], language)
-    newer = _places(data["newer"], language)
-    parts = []
-    if not data["finished"]:
-        parts.append(language("chat.receipt_unfinished", **data))
+    values = {
+        **_people(result, language),
+        **_in_words(data, language),
+        **_counts(data, language),
+    }
+    kind = data["receipt"] if data["finished"] else "unfinished"
+    parts = [language(f"chat.receipt_{kind}", **values)]
+    if data["named"]:
+        parts.append(language("chat.receipt", **values))
+        parts += _traces(data, language)
     else:
-        parts.append(language(f"chat.receipt_{data['receipt']}", **data))
-    searched = {**_people(result, language), **_in_words(data, language)}
-    if not data["named"]:
-        parts.append(language("chat.receipt_structure", n=data["unknown"], **searched))
-        parts.append(language("chat.receipt_name_them"))
-        return " ".join(parts)
-    parts.append(language("chat.receipt", **searched))
-    key = "chat.receipt_found" if places else "chat.receipt_nothing"
-    parts.append(language(key, places=places))
-    if newer:
-        parts.append(language("chat.receipt_newer", places=newer))
-    if data["doubtful"]:
-        parts.append(language("chat.erased_left", n=data["doubtful"]).strip())
-    if data["unknown"]:
+        parts.append(language("chat.receipt_searched", **values))
         parts.append(language("chat.receipt_unknown", n=data["unknown"]))
+        parts.append(language("chat.receipt_name_them"))
     return " ".join(parts)
+
+
+def _traces(data: Mapping[str, Any], language: Language) -> list[str]:
+    """Return the sentences on what a search for one person found."""
+    traces = _places(data["traces"], language)
+    newer = _places(data["newer"], language)
+    sentences = []
+    if traces:
+        sentences.append(language("chat.receipt_found", places=traces))
+    else:
+        sentences.append(language("chat.receipt_nothing"))
+    if newer:
+        sentences.append(language("chat.receipt_newer", places=newer))
+    if data["doubtful"]:
+        sentences.append(language("chat.erased_left", n=data["doubtful"]).strip())
+    if data["unknown"]:
+        sentences.append(language("chat.receipt_unknown", n=data["unknown"]))
+    return sentences
+
+
+def _counts(data: Mapping[str, Any], language: Language) -> dict[str, object]:
+    """Return the counts of an erasure or a receipt with their nouns: "1 file", "3 files"."""
+    counts: dict[str, object] = {}
+    for name in language.tables["count"]:
+        if name in data:
+            counts[name] = language(f"count.{name}", n=data[name])
+    return counts
 
 
 def _places(counts: object, language: Language) -> str:

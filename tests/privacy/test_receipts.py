@@ -31,7 +31,7 @@ from forgetmenot.privacy.receipts import (
     search_for_person,
 )
 from forgetmenot.privacy.requests import PrivacyService
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import leftovers, notes, privacy_choices
 from forgetmenot.store.database import Database, connect, open_database
 from forgetmenot.store.note_keys import key_of
@@ -142,7 +142,7 @@ async def test_it_finds_what_was_put_back(chat: Chat) -> None:
         await put(tx, "episodes", summary=f"<@{ZELMA}> won.")
     answer = await chat.say(f"!receipt {code}")
     assert "Found: notes 1, summaries 1." in answer
-    assert "1 text mentions somebody nobody knows." in answer
+    assert "1 text mentions somebody of whom nothing else is stored." in answer
 
 
 async def test_what_is_said_after_coming_back_is_told_apart(chat: Chat) -> None:
@@ -151,7 +151,7 @@ async def test_what_is_said_after_coming_back_is_told_apart(chat: Chat) -> None:
     await chat.say("hello again")
     answer = await chat.say(f"!receipt {code}")
     assert "Nothing is there." in answer
-    assert "since you are back" in answer
+    assert "since you came back" in answer
     async with chat.db.write() as tx:
         await put(tx, "episodes", summary=f"<@{ZELMA}> won.", created_at=NOW - DAY)
     answer = await chat.say(f"!receipt {code}")
@@ -218,6 +218,37 @@ async def test_a_fact_in_a_copy_is_found_and_a_damaged_copy_counts(chat: Chat) -
     # and a damaged copy does not hold up the next wish
     await chat.say("!remember I play the cello")
     assert "!receipt" in await chat.say("!forget cello permanently")
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "en",
+            "I forgot one fact, and for that I changed or deleted 1 entry. Only a coded mark stays, without names or "
+            "words, so that I don't learn it again. A receipt doesn't say whose it is, so I searched for you now, in "
+            "1 file (",
+        ),
+        (
+            "de",
+            "Ich habe eine Angabe vergessen und dafür 1 Eintrag geändert oder gelöscht. Es bleibt nur eine Kennung "
+            "ohne Namen und Worte, damit ich sie nicht neu lerne. Ein Beleg sagt nicht, wem er gehört, also habe ich "
+            "dich jetzt gesucht, in 1 Datei (",
+        ),
+    ],
+)
+async def test_a_receipt_is_in_plain_words_with_the_right_number(
+    tmp_path: Path, clock: ManualClock, language: str, expected: str
+) -> None:
+    settings = Settings(bot=BotSettings(language=language))
+    path = tmp_path / "memory.sqlite3"
+    async with live_bot(path, clock, lambda: settings) as (bot, account):
+        chat = Chat(bot, account, clock)
+        await chat.say("hello there")
+        note_id = await World(chat.db, clock).note("plays the zither", ZELMA)
+        code = await bot.privacy.forget(note_id)
+        answer = await chat.say(f"!receipt {code}")
+    assert expected in answer
 
 
 # ── what a saboteur puts back ─────────────────────────────────────────────────────────────────
@@ -498,7 +529,7 @@ async def test_a_receipt_that_a_stop_interrupted_says_so(chat: Chat) -> None:
     receipts = ReceiptFile(chat.db.path)
     code = receipts.begin(ReceiptKind.ERASURE, chat.clock.now())
     answer = await chat.say(f"!receipt {code}", "771000099", "quorn_4")
-    assert "a stop came in between" in answer
+    assert "the program was stopped meanwhile" in answer
     assert "Nothing is there." in answer
 
 
@@ -560,7 +591,11 @@ async def test_the_streamer_searches_for_whom_they_name(world: World) -> None:
     asker = Asker(Surface.CLI, role=Role.BROADCASTER)
     params = {"code": receipt.code}
     result = await run(context, "receipt", params, asker)
-    assert "1 text mentions somebody of whom nothing is stored" in sentence(result)
+    assert "1 text mentions somebody of whom nothing else is stored." in sentence(
+        result
+    )
     result = await run(context, "receipt", {**params, "viewer": LOGIN}, asker)
     assert "Found: streams 1." in sentence(result)
-    assert "1 text mentions somebody nobody knows." in sentence(result)
+    assert "1 text mentions somebody of whom nothing else is stored." in sentence(
+        result
+    )
