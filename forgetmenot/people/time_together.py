@@ -29,6 +29,7 @@ class FactKind(StrEnum):
     MODERATOR = "moderator"
     SUB_MONTHS = "sub_months"
     WATCH_STREAK = "watch_streak"
+    BACK = "back"
     ABSENCE = "absence"
     STREAK = "streak"
     YEAR_AGO = "year_ago"
@@ -75,12 +76,7 @@ def facts_of(
         number = history.watch_streak
         facts.append(Fact(FactKind.WATCH_STREAK, number, since, is_occasion=True))
     came_at = history.visits[-1][0]
-    absences = _absences(history.visits)
-    longest = max(absences, default=0)
-    if longest >= LONG_ABSENCE:
-        # News only if it ended with this visit.
-        since = came_at if absences[-1] == longest else 0
-        facts.append(Fact(FactKind.ABSENCE, longest // DAY, since))
+    facts += _longest_absence(history, now)
     if streak >= LONG_STREAK:
         is_round = streak in _ROUND_STREAKS or streak % 50 == 0
         facts.append(Fact(FactKind.STREAK, streak, came_at, is_occasion=is_round))
@@ -114,9 +110,21 @@ def _anniversaries(
     return facts
 
 
-def _absences(visits: Sequence[tuple[int, int]]) -> list[int]:
-    """Return how long somebody was away between one visit and the next (ms)."""
-    return [later[0] - earlier[1] for earlier, later in pairwise(visits)]
+def _longest_absence(history: TimeTogether, now: int) -> list[Fact]:
+    """Return the longest time between two visits; nothing if none was long."""
+    absences = []
+    for earlier, later in pairwise(history.visits):
+        absences.append(later[0] - earlier[1])
+    longest = max(absences, default=0)
+    if longest < LONG_ABSENCE:
+        return []
+    days = longest // DAY
+    came_at = history.visits[-1][0]
+    back = Fact(FactKind.BACK, days, came_at)
+    if absences[-1] == longest and back.is_news(now):
+        return [back]
+    # It ended long ago, so it is no news.
+    return [Fact(FactKind.ABSENCE, days, since=0)]
 
 
 def _was_there(

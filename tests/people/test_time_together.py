@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import TimeTogether
 from forgetmenot.durations import DAY, HOUR
-from forgetmenot.languages import ENGLISH
+from forgetmenot.languages import ENGLISH, in_language
 from forgetmenot.people.time_together import (
     FactKind,
     facts_of,
@@ -72,7 +72,7 @@ def test_facts_are_as_rows_have_them() -> None:
         "a moderator for 1 year today",
         "subscribed for 24 months",
         "watch streak on Twitch: 20 streams",
-        "longest absence: 364 days",
+        "back after 364 days",
         "10 streams in a row",
         "was here a year ago today",
     ]
@@ -136,14 +136,22 @@ def test_a_streak_of_two_is_everyday() -> None:
 @pytest.mark.parametrize(("away", "days"), [(21 * DAY - 1, None), (21 * DAY, 21)])
 def test_an_absence_is_long_from_three_weeks_on(away: int, days: int | None) -> None:
     came = visited(NOW - HOUR - away, NOW)
-    assert kinds(came).get("absence") == days
+    assert kinds(came).get("back") == days
 
 
 def test_an_absence_is_news_when_it_ends() -> None:
     back = facts_of(visited(NOW - 40 * DAY, NOW), 0, NOW, "UTC")
-    assert words_of(back, NOW, ENGLISH) == ["longest absence: 39 days"]
+    assert words_of(back, NOW, ENGLISH) == ["back after 39 days"]
+    assert words_of(back, NOW, in_language("de")) == ["nach 39 Tagen wieder da"]
     later = facts_of(visited(NOW - 40 * DAY, NOW - HOUR, NOW), 0, NOW, "UTC")
-    assert [(fact.kind, fact.since) for fact in later] == [(FactKind.ABSENCE, 0)]
+    assert words_of(later, NOW, ENGLISH) == []
+
+
+def test_an_absence_that_is_over_is_the_longest_time_away() -> None:
+    visits = visited(NOW - 45 * DAY, NOW - 4 * DAY, NOW - 3 * DAY)
+    [fact] = facts_of(visits, 0, NOW, "UTC")
+    assert fact.words(ENGLISH) == "longest time away: 40 days"
+    assert fact.words(in_language("de")) == "am längsten weg: 40 Tage"
 
 
 def test_news_are_a_day_old_at_most() -> None:
