@@ -320,6 +320,7 @@ CREATE TABLE bot_messages (
     at               INTEGER NOT NULL,
     event_id         TEXT,                           -- what triggered it
     viewer_id        TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
+    about_id         TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE, -- of a command: whom it is about
     trigger          TEXT    NOT NULL,
     mode             TEXT    NOT NULL,
     text             TEXT    NOT NULL,
@@ -339,6 +340,7 @@ CREATE INDEX bot_messages_by_viewer ON bot_messages (viewer_id, at);
 -- One line of chat is answered at most once, whatever dies in between.
 CREATE UNIQUE INDEX bot_messages_once ON bot_messages (event_id)
     WHERE event_id IS NOT NULL AND status IN ('sending', 'sent', 'unknown');
+CREATE INDEX bot_messages_by_about  ON bot_messages (about_id) WHERE about_id IS NOT NULL;
 CREATE INDEX bot_messages_open      ON bot_messages (id) WHERE status = 'sending';
 
 CREATE TABLE action_logs (

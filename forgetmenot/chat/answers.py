@@ -37,9 +37,11 @@ class CommandAnswer(NamedTuple):
 
     `is_urgent`: somebody asked about their own data and waits for it.
     `leaves_nothing`: the answer is not stored.
+    `about_id`: the viewer whom it is about, so that it goes when they are erased.
     """
 
     line: str
+    about_id: str | None = None
     is_urgent: bool = False
     leaves_nothing: bool = False
 
@@ -127,8 +129,12 @@ class ChatCommands:
         operation = self._context.operations[command.name]
         # Stored with its time, a code could be matched with a request, and so with a person.
         has_code = "receipt_code" in result.data
+        about_id = result.about_id
+        if about_id is None and result.target is not None:
+            about_id = result.target.id
         return CommandAnswer(
             chat_line(result, language),
+            about_id,
             is_urgent=operation.waits,
             leaves_nothing=operation.leaves_nothing or has_code,
         )

@@ -272,7 +272,9 @@ class Executor(Struct, kw_only=True):
         target_name = known.target.display_name if known.target else ""
         language = in_language(settings.bot.language)
         line = wording.done_line(row.name, row.params, target_name, language)
-        return _result("approved", action_id, ok=True, line=line)
+        return _result(
+            "approved", action_id, ok=True, about_id=row.target_id, line=line
+        )
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action. `by`: who decided, for the log."""
@@ -296,7 +298,7 @@ class Executor(Struct, kw_only=True):
         line = wording.denied_line(
             row.name, row.params, names.get(target_id, ""), language
         )
-        return _result("denied", action_id, ok=True, line=line)
+        return _result("denied", action_id, ok=True, about_id=row.target_id, line=line)
 
     async def work_off(self) -> None:
         """Every second or so: expire old proposals, revert what is due."""
@@ -526,6 +528,9 @@ def _result(
     action_id: int,
     *,
     ok: bool = False,
+    about_id: str | None = None,
     **data: object,
 ) -> OperationResult:
-    return OperationResult(ok=ok, code=code, data={"id": action_id, **data})
+    """Return the result of a decision about an action; `about_id`: the viewer whom its line names."""
+    values = {"id": action_id, **data}
+    return OperationResult(ok=ok, code=code, data=values, about_id=about_id)

@@ -208,6 +208,8 @@ class Refused(Exception):
         self,
         code: str,
         target: Target | None = None,
+        *,
+        about_id: str | None = None,
         **data: object,
     ) -> None:
         super().__init__(code)
@@ -216,6 +218,7 @@ class Refused(Exception):
             code=code,
             data=data,
             target=target,
+            about_id=about_id,
         )
 
 

@@ -152,6 +152,7 @@ class Outbox:
         *,
         reply_to: str | None = None,
         viewer_id: str = EVERYBODY,
+        about_id: str | None = None,
         trigger: str = "command",
         is_optional: bool = False,
         is_urgent: bool = False,
@@ -159,7 +160,8 @@ class Outbox:
     ) -> Sent:
         """Send a line that no model wrote, such as a command's answer; return what became of it.
 
-        It is sent in every mode. `is_optional`: it may be left out where only the places are free
+        It is sent in every mode. `about_id`: the viewer whom it is about, where that is not
+        the one it is said to. `is_optional`: it may be left out where only the places are free
         that are kept for replies. `is_urgent`: it is an answer about somebody's own data.
         `leaves_nothing`: neither its words nor its viewer are stored. Raises StoreError.
         """
@@ -182,6 +184,7 @@ class Outbox:
                     at=now,
                     event_id=reply_to if keeps_text else None,
                     viewer_id=viewer_id if keeps_text else None,
+                    about_id=about_id if keeps_text else None,
                     trigger=trigger,
                     mode=settings.bot.mode,
                 )

@@ -80,16 +80,21 @@ async def begin(
     at: int,
     event_id: str | None,
     viewer_id: str | None,
+    about_id: str | None = None,
     trigger: str,
     mode: str,
 ) -> int:
-    """Open the row of a reply; returns its id. A viewer who is not stored is left out."""
+    """Open the row of a reply to a viewer; returns its id. A viewer who is not stored is left out.
+
+    `about_id`: whom the answer to a command is about, if that is another viewer.
+    """
+    stored_viewer = "(SELECT id FROM viewers WHERE id = ?)"
     return await tx.insert(
-        """
-        INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status, detail)
-        VALUES (?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', ?)
+        f"""
+        INSERT INTO bot_messages (at, event_id, viewer_id, about_id, trigger, mode, text, status, detail)
+        VALUES (?, ?, {stored_viewer}, {stored_viewer}, ?, ?, '', 'silent', ?)
         """,
-        (at, event_id, viewer_id, trigger, mode, NOT_FINISHED),
+        (at, event_id, viewer_id, about_id, trigger, mode, NOT_FINISHED),
     )
 
 
@@ -430,17 +435,10 @@ _QUOTES_OF_THEM = """
 """
 _THEIR_QUOTES = f"r.value ->> 1 IN ({_QUOTES_OF_THEM})"
 _KNEW_THEIRS = _had(notes=_THEIR_NOTES, quotes=_THEIR_QUOTES)
-# An answer to a command has no prompt; "#12 plays drums" quotes note 12, and what ends with "!unquote 12" quote 12.
-_QUOTES_THEIRS = f"""
+# An answer to a command has no prompt; what ends with "!unquote 12" shows quote 12, which may mention them.
+_SHOWS_QUOTE = f"""
     WITH of_them AS MATERIALIZED ({_QUOTES_OF_THEM})
-    SELECT m.id, coalesce(m.twitch_id, ''), m.text, n.fact
-    FROM bot_messages m
-    JOIN semantic_notes n ON n.subject_id = :viewer
-        AND instr(m.text || ' ', '#' || n.id || ' ')
-    WHERE m."trigger" = 'command'
-        AND m.text <> ''
-    UNION ALL
-    SELECT m.id, coalesce(m.twitch_id, ''), m.text, m.text
+    SELECT m.id, coalesce(m.twitch_id, '')
     FROM bot_messages m
     JOIN of_them q ON m.text LIKE '%!unquote ' || q.id
     WHERE m."trigger" = 'command'
@@ -544,7 +542,7 @@ def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     - Those whose prompt had a note about the viewer or a quote of theirs, in whatever words or language they are.
     - Those whose prompt had a line of theirs, an episode with them or such a reply, and that have a word of theirs
       which nothing else in the prompt has. (On a busy evening every prompt has such a row.)
-    - Answers to commands that quote a note about them by its number, or say that a quote of theirs is kept.
+    - Answers to commands that say that a quote of them is kept. (Answers about them go with their rows.)
 
     Reads on a connection of its own. Raises StoreError.
     """
@@ -556,12 +554,7 @@ def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     """
     with separate_reader(path) as connection:
         words = _PromptWords(connection, viewer_id)
-        quoting = connection.execute(_QUOTES_THEIRS, {"viewer": viewer_id})
-        replies = {
-            reply_id: line_id
-            for reply_id, line_id, text, fact in quoting
-            if not telling_stems(fact).isdisjoint(telling_stems(text))
-        }
+        replies = dict(connection.execute(_SHOWS_QUOTE, {"viewer": viewer_id}))
         # repeated, because other replies may have had one of these in their prompt
         while True:
             count_before = len(replies)

@@ -33,7 +33,7 @@ _FACT_PLACES = (
     ("channel_state", "value", f"instr(value, {_MENTIONED})"),
     ("briefs", "text", "viewer_id = :viewer"),
     ("events", "text", "viewer_id = :viewer"),
-    ("bot_messages", "text", "viewer_id = :viewer"),
+    ("bot_messages", "text", ":viewer IN (viewer_id, about_id)"),
     ("quotes", "text", "viewer_id = :viewer"),
 )
 

@@ -123,7 +123,7 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     answers = f"""
         SELECT id
         FROM bot_messages
-        WHERE viewer_id = :viewer OR event_id IN ({lines})
+        WHERE :viewer IN (viewer_id, about_id) OR event_id IN ({lines})
         LIMIT :limit
     """
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"

@@ -33,18 +33,19 @@ WHERE viewer_id = :subject
 """
 
 
-# what the bot said to others counts where it named the note by its number, or had it in its prompt
-_QUOTED = (
-    "instr(text, '#' || :note || ' ') OR id IN (SELECT value FROM json_each(:replies))"
-)
+# what the bot said to others counts where the command was about the subject, or the prompt had the note
+_SAID_OF_THEM = """
+    :subject IN (viewer_id, about_id)
+    OR id IN (SELECT value FROM json_each(:replies))
+"""
 
 
 _MAY_SAY = (
     ("episodes", "summary", True, f"id IN ({_THEIRS})"),
     ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
     ("streams", "so_far", True, "so_far <> ''"),
-    ("bot_messages", "text", True, f"(viewer_id = :subject OR {_QUOTED})"),
-    ("events", "text", True, "(viewer_id = :subject OR from_bot = 1)"),
+    ("bot_messages", "text", True, _SAID_OF_THEM),
+    ("events", "text", True, "viewer_id = :subject OR from_bot = 1"),
     (
         "quotes",
         "text",
@@ -84,7 +85,7 @@ async def texts_with_words(
     }
     for table, column, own, where in _MAY_SAY:
         has_word = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
-        sql = f"SELECT rowid, {column} FROM {table} WHERE {where} AND {has_word}"
+        sql = f"SELECT rowid, {column} FROM {table} WHERE ({where}) AND {has_word}"
         for row_id, text in await tx.rows(sql, values):
             texts.append(TracedText(table, column, own=own, id=row_id, text=text))
     return texts

@@ -280,3 +280,41 @@ async def test_a_title_that_is_reported_again_does_not_bring_an_erased_name_back
         await bot.channel_is(ChannelState(True, title, "Chess", clock.now()))
         left = "Chess with @zelmira_87, bob and somebody"
         assert await bot.db.column("SELECT title FROM streams") == [left]
+
+
+async def test_what_a_moderator_was_answered_about_them_goes_whatever_their_name_is(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """A name that is a word tells nobody who is meant: the answers go by whom the command was about."""
+    path = tmp_path / "memory.sqlite3"
+    async with live_bot(path, clock, Settings) as (bot, account):
+
+        async def say(login: str, viewer_id: str, text: str, *badges: str) -> None:
+            await clock.advance(20 * SECOND)
+            line_id = f"line{clock.now()}"
+            await bot.hear(said(clock, line_id, viewer_id, login, text, *badges))
+            await bot.settle()
+
+        await say("drums", "771234501", "!remember I play the zither")
+        await say("bob", "771234502", "!remember I play drums")
+        for command in (
+            "!who @drums",
+            "!memory @drums",
+            "!streak @drums",
+            "!remember @drums sings alto",
+            "!nevermention @drums exams",
+            "!forget @drums alto",
+            "!restore 3",
+            "!memory @bob",
+        ):
+            await say("carol", "771234503", command, "moderator")
+        assert "Removed: #3 sings alto. To undo: !restore 3" in account.said
+        assert "Restored: #3 sings alto" in account.said
+        await bot.eraser.erase("771234501")
+        stored = "SELECT text FROM bot_messages WHERE text <> ''"
+        about_bob = [text for text in await bot.db.column(stored) if "#2" in text]
+        assert await bot.db.column(stored) == [
+            "Remembered: plays drums (2)",
+            *about_bob,
+        ]
+        assert len(about_bob) == 1

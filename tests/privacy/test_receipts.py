@@ -225,15 +225,19 @@ async def test_a_fact_in_a_copy_is_found_and_a_damaged_copy_counts(chat: Chat) -
     [
         (
             "en",
-            "I forgot one fact, and for that I changed or deleted 1 entry. Only a coded mark stays, without names or "
-            "words, so that I don't learn it again. A receipt doesn't say whose it is, so I searched for you now, in "
-            "1 file (",
+            (
+                "I forgot one fact, and for that I changed or deleted 1 entry. Only a coded mark stays, without names "
+                "or words, so that I don't learn it again. A receipt doesn't say whose it is, so I searched for you "
+                "now, in 1 file ("
+            ),
         ),
         (
             "de",
-            "Ich habe eine Angabe vergessen und dafür 1 Eintrag geändert oder gelöscht. Es bleibt nur eine Kennung "
-            "ohne Namen und Worte, damit ich sie nicht neu lerne. Ein Beleg sagt nicht, wem er gehört, also habe ich "
-            "dich jetzt gesucht, in 1 Datei (",
+            (
+                "Ich habe eine Angabe vergessen und dafür 1 Eintrag geändert oder gelöscht. Es bleibt nur eine Kennung "
+                "ohne Namen und Worte, damit ich sie nicht neu lerne. Ein Beleg sagt nicht, wem er gehört, also habe "
+                "ich dich jetzt gesucht, in 1 Datei ("
+            ),
         ),
     ],
 )

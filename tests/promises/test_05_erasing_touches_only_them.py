@@ -230,6 +230,7 @@ async def _texts_about(
         "bot_messages",
         at=now,
         viewer_id=CAROL,
+        about_id=viewer_id,
         trigger="command",
         text=f"What I know about {login}: #{note} {fact}",
     )

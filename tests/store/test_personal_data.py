@@ -68,7 +68,11 @@ EXEMPT = {
         ("events.viewer_id", "events.target_id"), "rows of theirs are deleted"
     ),
     **dict.fromkeys(
-        ("semantic_notes.subject_id", "bot_messages.viewer_id"),
+        (
+            "semantic_notes.subject_id",
+            "bot_messages.viewer_id",
+            "bot_messages.about_id",
+        ),
         "rows of theirs are deleted",
     ),
     "channel_state": "read whole: it is a few rows",

@@ -33,6 +33,7 @@ from forgetmenot.operations.handlers.which_note import (
     find_notes,
     may_change,
     note_just_removed,
+    note_result,
     notes_just_used,
     only_note,
     quoted,
@@ -91,11 +92,9 @@ async def forget(request: Request) -> OperationResult:
     if not is_own or not permanently:
         return await _retract(request, note.id, own=is_own)
     # quoted before: afterwards it is gone
-    data = await quoted(request, note)
+    result = await note_result(request, "forgotten", note)
     code = await request.context.privacy.forget(note.id)
-    return OperationResult(
-        ok=True, code="forgotten", data={**data, "receipt_code": code.upper()}
-    )
+    return replace(result, data={**result.data, "receipt_code": code.upper()})
 
 
 def _nothing_found(topic: str, about: Target) -> Refused:
@@ -222,10 +221,8 @@ async def _edited(
             line=asker.line_id,
         )
     before = await quoted(request, old)
-    after = await quoted(request, note)
-    return OperationResult(
-        ok=True, code="edited", data={**after, "was": before["fact"]}
-    )
+    result = await note_result(request, "edited", note)
+    return replace(result, data={**result.data, "was": before["fact"]})
 
 
 async def _corrected_text(
@@ -294,10 +291,8 @@ async def _retract(
     note = await edits.retract(
         request.db, note_id, at=request.now, cause=cause, own=own
     )
-    data = await quoted(request, note)
-    return OperationResult(
-        ok=True, code="retracted_own" if own else "retracted", data=data
-    )
+    code = "retracted_own" if own else "retracted"
+    return await note_result(request, code, note)
 
 
 async def restore(request: Request) -> OperationResult:
@@ -307,7 +302,7 @@ async def restore(request: Request) -> OperationResult:
         await refuse_not_stored(request)
         await _refuse_changes_of_others(request, note_id)
     note = await edits.undo(request.db, note_id, at=request.now)
-    return OperationResult(ok=True, code="restored", data=await quoted(request, note))
+    return await note_result(request, "restored", note)
 
 
 async def _refuse_changes_of_others(request: Request, note_id: int) -> None:

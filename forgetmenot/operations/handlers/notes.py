@@ -4,6 +4,8 @@ operations/run has checked who may ask; whom the note is about is decided here. 
 rules refuse; `run` makes it a result.
 """
 
+from msgspec.structs import replace
+
 from forgetmenot.domain import OperationResult, Scope, SourceKind, Surface, Target
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits
@@ -18,7 +20,7 @@ from forgetmenot.operations.entries import (
     text_parameter,
 )
 from forgetmenot.operations.handlers.text_subject import subject_and_fact
-from forgetmenot.operations.handlers.which_note import quoted
+from forgetmenot.operations.handlers.which_note import note_result
 from forgetmenot.operations.types import (
     Operation,
     Parameter,
@@ -65,7 +67,7 @@ async def correct(request: Request) -> OperationResult:
         line=asker.line_id,
         instead_of=old.id,
     )
-    return OperationResult(ok=True, code="remembered", data=await quoted(request, note))
+    return await note_result(request, "remembered", note)
 
 
 async def flag_joke(request: Request) -> OperationResult:
@@ -109,13 +111,8 @@ async def store_note(
         trust=trust,
         line=asker.line_id,
     )
-    data = await quoted(request, note)
-    return OperationResult(
-        ok=True,
-        code="remembered",
-        data=data,
-        target=about,
-    )
+    result = await note_result(request, "remembered", note)
+    return replace(result, target=about)
 
 
 def _scope_of(about: Target, *, joke: bool) -> Scope:

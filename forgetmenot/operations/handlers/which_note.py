@@ -3,7 +3,7 @@
 What the command does with it is in the other handlers. Raises Refused where it must be asked which one.
 """
 
-from forgetmenot.domain import Asker, Note, SourceKind, Target
+from forgetmenot.domain import Asker, Note, OperationResult, SourceKind, Target
 from forgetmenot.durations import MINUTE
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits
@@ -62,7 +62,13 @@ async def only_note(
     if len(matches) > 1:
         quotes = [await quoted(request, note) for note in matches]
         example = command.replace("{}", str(matches[0].id), 1)
-        raise Refused("which_note", request.target, command=example, notes=quotes)
+        raise Refused(
+            "which_note",
+            request.target,
+            about_id=matches[0].subject_id,
+            command=example,
+            notes=quotes,
+        )
     return matches[0]
 
 
@@ -128,6 +134,16 @@ async def quoted(request: Request, note: Note) -> dict[str, object]:
             return {"id": note.id, "fact": ""}
     [fact] = await texts_with_names(request, [note.fact])
     return {"id": note.id, "fact": fact}
+
+
+async def note_result(
+    request: Request,
+    code: str,
+    note: Note,
+) -> OperationResult:
+    """Return the result of what was done to a note, which shows the note."""
+    data = await quoted(request, note)
+    return OperationResult(ok=True, code=code, data=data, about_id=note.subject_id)
 
 
 async def texts_with_names(request: Request, texts: list[str]) -> list[str]:
