@@ -64,6 +64,10 @@ MODULES = {
         "memory/ranking.py",
         "tests/memory/test_ranking.py tests/memory/test_recall.py",
     ),
+    "note_index": (
+        "memory/note_index.py",
+        "tests/memory/test_ranking.py tests/memory/test_recall.py",
+    ),
     "word_index": (
         "memory/word_index.py",
         "tests/memory/test_word_index.py tests/memory/test_ranking.py",

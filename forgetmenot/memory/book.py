@@ -17,15 +17,9 @@ from forgetmenot.domain import Note, Recalled, Scope, Stream, Video
 from forgetmenot.durations import minute_of
 from forgetmenot.memory import channel_search
 from forgetmenot.memory.past_episodes import EpisodeIndex, visible_episodes
+from forgetmenot.memory.query import Query, query_of
 from forgetmenot.memory.question_words import asked_words, cosines_to, near_stems
-from forgetmenot.memory.ranking import (
-    FITS_DATE,
-    LEAST_OF_BEST,
-    MEANING_SHARE,
-    Query,
-    of_best,
-    query_of,
-)
+from forgetmenot.memory.ranking import FITS_DATE, LEAST_OF_BEST, MEANING_SHARE, of_best
 from forgetmenot.people.names import index_of
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.store import (

@@ -15,8 +15,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from forgetmenot.domain import Note, NoteStatus, Recalled
+from forgetmenot.memory.query import Query
 from forgetmenot.memory.question_words import asked_words, cosines_to, near_stems
-from forgetmenot.memory.ranking import FITS_DATE, MEANING_SHARE, Query, of_best
+from forgetmenot.memory.ranking import FITS_DATE, MEANING_SHARE, of_best
 from forgetmenot.memory.word_index import SPELT_WEIGHT, rarity, slips
 from forgetmenot.store import note_words
 from forgetmenot.store.database import Source

@@ -12,7 +12,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from forgetmenot.domain import Episode
-from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.query import Query
 from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.prompt.material import Past

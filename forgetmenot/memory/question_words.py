@@ -6,7 +6,7 @@ are few, and other words count less there (memory/word_index).
 
 from collections.abc import Collection, Iterable, Sequence
 
-from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.query import Query
 from forgetmenot.text.meaning import Meanings, WordTable
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.words import stem

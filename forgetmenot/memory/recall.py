@@ -17,8 +17,10 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.durations import MINUTE
 from forgetmenot.memory import channel_search
+from forgetmenot.memory.note_index import Candidate
 from forgetmenot.memory.past_episodes import EpisodeIndex
-from forgetmenot.memory.ranking import Candidate, Postings, Query, query_of
+from forgetmenot.memory.query import Query, query_of
+from forgetmenot.memory.ranking import Postings
 from forgetmenot.people.standing import ActiveViewers
 from forgetmenot.privacy import suppression
 from forgetmenot.privacy.suppression import SuppressionFilter

@@ -12,7 +12,7 @@ from itertools import islice
 
 from forgetmenot.domain import PromptLine
 from forgetmenot.durations import DAY, HOUR
-from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.query import Query
 from forgetmenot.memory.word_index import (
     NEAR_WEIGHT,
     SPELT_WEIGHT,

@@ -1,6 +1,6 @@
 """Which of some texts a word stands in, in any form, in other words or misspelt. Pure.
 
-The notes of a person have one index (memory/ranking), the newest episodes another (memory/past_episodes).
+The notes of a person have one index (memory/note_index), the newest episodes another (memory/past_episodes).
 """
 
 import math

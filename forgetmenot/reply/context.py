@@ -28,7 +28,7 @@ from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.languages import ENGLISH
 from forgetmenot.memory import unsummarised
 from forgetmenot.memory.past_episodes import spoken_of
-from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.query import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
 from forgetmenot.memory.time_together import together_with
 from forgetmenot.operations import facts

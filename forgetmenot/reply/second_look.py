@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import Episode, Recalled, Viewer
 from forgetmenot.memory.past_episodes import spoken_of
-from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.query import Query
 from forgetmenot.memory.recall import CHANNEL
 from forgetmenot.people.names import index_of
 from forgetmenot.privacy.suppression import load_filter

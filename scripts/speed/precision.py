@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from forgetmenot.domain import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.note_index import Candidate
+from forgetmenot.memory.query import query_of
+from forgetmenot.memory.ranking import Postings
 from forgetmenot.text.meaning import word_table
 from speed.figures import Figure
 

@@ -3,7 +3,9 @@
 import tomllib
 from pathlib import Path
 
-from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.note_index import Candidate
+from forgetmenot.memory.query import query_of
+from forgetmenot.memory.ranking import Postings
 from forgetmenot.text.meaning import word_table
 from tests.notes_world import NOW, note
 

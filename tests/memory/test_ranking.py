@@ -7,14 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.durations import DAY
+from forgetmenot.memory.note_index import Candidate
+from forgetmenot.memory.query import query_of
 from forgetmenot.memory.question_words import near_stems
-from forgetmenot.memory.ranking import (
-    Candidate,
-    Postings,
-    freshness,
-    of_best,
-    query_of,
-)
+from forgetmenot.memory.ranking import Postings, freshness, of_best
 from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.text.meaning import WordTable, word_table
 from tests.notes_world import NOW, note

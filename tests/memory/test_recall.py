@@ -9,7 +9,7 @@ from forgetmenot.durations import HOUR
 from forgetmenot.memory import edits
 from forgetmenot.memory.missed import Missed, missed
 from forgetmenot.memory.past_episodes import EpisodeIndex, newest, spoken_of
-from forgetmenot.memory.ranking import query_of
+from forgetmenot.memory.query import query_of
 from forgetmenot.memory.recall import CHANNEL, Recall, fitting
 from forgetmenot.privacy import suppression, suppression_list
 from forgetmenot.privacy.hidden_names import without_hidden_names

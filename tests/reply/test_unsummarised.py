@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import EventKind
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory import unsummarised
-from forgetmenot.memory.ranking import query_of
+from forgetmenot.memory.query import query_of
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import MemorySettings, PrivacySettings
 from forgetmenot.store import events, viewers

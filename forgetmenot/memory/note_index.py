@@ -1,0 +1,295 @@
+"""Which of a subject's notes have the words that are asked for, and how much each of these tells (BM25F). Pure.
+
+A note is found by the words of its own fact, by those that stand beside it (topics), and, counting less, by those of
+the texts around it: the subject's other notes of the same episodes, and the summaries of those episodes. How rare a
+word is counts over what the notes themselves say.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from operator import add
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from forgetmenot.domain import Note
+from forgetmenot.memory.word_index import WordIndex, rarity
+from forgetmenot.text.meaning import WordTable
+from forgetmenot.text.words import STOPWORDS, stem, words
+
+# What a word counts by where it stands: in the fact, in the facts of the same episodes, in the summaries of those.
+FACT = 1.0
+FACTS_AROUND = 0.15
+SUMMARIES = 0.3
+# How slowly a repeated word stops counting (k1 of BM25).
+K1 = 1.6
+# How much less a word of a long text counts (b of BM25); facts are all about as short.
+B = 0.3
+
+
+class Candidate(Struct, frozen=True):
+    """A note with the summaries of its evidence episodes, each as (episode id, summary)."""
+
+    note: Note
+    episodes: tuple[tuple[int, str], ...] = ()
+
+
+class _IndexedText(NamedTuple):
+    """A fact or a summary in the index.
+
+    `note`: the place of the note whose fact it is, None for a summary. `weight`: what a word of it counts for that
+    note. `around`: (group that it surrounds, what a word of it counts for the notes of that group).
+    """
+
+    note: int | None
+    weight: float
+    around: tuple[tuple[int, float], ...]
+
+
+class _WordCounts(NamedTuple):
+    """Where the texts have a word, or one that counts as it.
+
+    `own`: how often each note says it itself, weighed. `around`: how often the texts around each group do, weighed.
+    `shares`: for each note that says it, how much the nearest of its words counts as this one (0 to 1).
+    """
+
+    own: Mapping[int, float]
+    around: Mapping[int, float]
+    shares: Mapping[int, float]
+
+
+class _WordScores(NamedTuple):
+    """What a word adds to scores.
+
+    `own`: (note, what is added to its score), for each note that has the word itself. `around`: (group, what is added
+    to the score of each of its notes), by the texts around them. `shares`: as in `_WordCounts`.
+    """
+
+    own: Sequence[tuple[int, float]]
+    around: Sequence[tuple[int, float]]
+    shares: Mapping[int, float]
+
+
+class NoteIndex:
+    """The words of a subject's notes and of the texts around them.
+
+    A note is named by its place in the list of candidates. Notes of the same episodes are a group: what the texts
+    around them add is the same for all of them, so it is weighed once.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        facts: Sequence[Sequence[str]],
+        table: WordTable | None,
+    ) -> None:
+        """Index notes. `facts`: the words of the fact of each, without small ones."""
+        # what a word adds, kept once it was asked for; by the word, and whether spelling counts
+        self._scores_of: dict[tuple[str, bool], _WordScores] = {}
+        self._words = WordIndex(table)
+        # the texts in the order in which their words were added: the facts first, each at the place of its note
+        self._texts: list[_IndexedText] = []
+        # by note: its group, which it shares with the notes of the same episodes
+        self._group_of: list[int] = []
+        groups_with = self._form_groups(candidates)
+        self._add_facts(candidates, facts, groups_with)
+        self._add_summaries(candidates, groups_with)
+
+    def scores(
+        self, word_weights: Mapping[str, float]
+    ) -> tuple[list[float], Mapping[int, float]]:
+        """Return the score of each note by words, and how much the best of its own words counts as an asked one."""
+        own_scores = [0.0] * len(self._group_of)
+        group_scores: dict[int, float] = defaultdict(float)
+        best_shares: dict[int, float] = {}
+        for word, weight in _one_of_each_stem(word_weights):
+            # a word that counts little must stand there as it is
+            is_telling = weight >= 1
+            scores = self._scores_by(word, spelling=is_telling)
+            for note, added in scores.own:
+                own_scores[note] += weight * added
+            for group, added in scores.around:
+                group_scores[group] += weight * added
+            if not is_telling:
+                continue
+            for note, share in scores.shares.items():
+                best_shares[note] = max(share, best_shares.get(note, 0.0))
+        around_scores = [group_scores[group] for group in self._group_of]
+        return list(map(add, own_scores, around_scores)), best_shares
+
+    def _scores_by(self, word: str, *, spelling: bool) -> _WordScores:
+        """Return what a word adds to scores; kept, because the same words are asked for again and again."""
+        scores = self._scores_of.get((word, spelling))
+        if scores is None:
+            counts = self._counts_of(word, spelling=spelling)
+            scores = self._weigh(counts)
+            self._scores_of[word, spelling] = scores
+        return scores
+
+    def _counts_of(self, word: str, *, spelling: bool) -> _WordCounts:
+        """Return where the texts have a word or one like it. `spelling`: also one that is spelt nearly so."""
+        own: dict[int, float] = defaultdict(float)
+        around: dict[int, float] = defaultdict(float)
+        shares: dict[int, float] = {}
+        similar_words = self._words.like(word, spelling=spelling)
+        for similar_word, share in similar_words.items():
+            for place in self._words.places(similar_word):
+                text = self._texts[place]
+                if text.note is not None:
+                    own[text.note] += share * text.weight
+                    shares[text.note] = max(shares.get(text.note, 0.0), share)
+                for group, weight in text.around:
+                    around[group] += share * weight
+        return _WordCounts(own, around, shares)
+
+    def _weigh(self, counts: _WordCounts) -> _WordScores:
+        """Return what a word adds to scores (BM25F): the rarer it is the more, and each repeat of it less."""
+        # How many notes say it themselves; one that has only a near word counts as a part of a note.
+        note_count = sum(counts.shares.values())
+        word_rarity = rarity(note_count, len(self._group_of))
+        own = []
+        for note, own_count in counts.own.items():
+            group = self._group_of[note]
+            around_count = counts.around.get(group, 0.0)
+            # what its own words add to what the texts around it say already
+            with_own = _saturated(around_count + own_count)
+            added = with_own - _saturated(around_count)
+            own.append((note, word_rarity * added))
+        around = []
+        for group, around_count in counts.around.items():
+            # multiplied first: the order of the factors decides the last digit of a score
+            added = word_rarity * around_count / (K1 + around_count)
+            around.append((group, added))
+        return _WordScores(own, around, counts.shares)
+
+    def _form_groups(self, candidates: Sequence[Candidate]) -> dict[int, list[int]]:
+        """Put notes of the same episodes into one group; return for each episode the groups with notes from it."""
+        group_of_episodes: dict[tuple[int, ...], int] = {}
+        groups_with: dict[int, list[int]] = defaultdict(list)
+        for candidate in candidates:
+            episode_ids = tuple(episode_id for episode_id, _ in candidate.episodes)
+            group = group_of_episodes.get(episode_ids)
+            if group is None:
+                group = len(group_of_episodes)
+                group_of_episodes[episode_ids] = group
+                for episode_id in episode_ids:
+                    groups_with[episode_id].append(group)
+            self._group_of.append(group)
+        return groups_with
+
+    def _add_facts(
+        self,
+        candidates: Sequence[Candidate],
+        facts: Sequence[Sequence[str]],
+        groups_with: Mapping[int, Sequence[int]],
+    ) -> None:
+        """Index the words of each note. They surround all notes that share an episode with it."""
+        searched_words: list[list[str]] = []
+        surrounded_groups: list[list[int]] = []
+        for candidate, fact in zip(candidates, facts, strict=True):
+            searched_words.append([*fact, *_words_beside(candidate.note)])
+            groups: list[int] = []
+            for episode_id, _summary in candidate.episodes:
+                # a group that shares two episodes with the note stands here twice, and counts twice
+                groups += groups_with[episode_id]
+            surrounded_groups.append(groups)
+        lengths = [len(note_words) for note_words in searched_words]
+        usual_length = _mean(lengths)
+        group_weights = self._group_weights(lengths, surrounded_groups, FACTS_AROUND)
+        for note, note_words in enumerate(searched_words):
+            groups = surrounded_groups[note]
+            around = tuple((group, group_weights[group]) for group in groups)
+            weight = _weight_of_length(lengths[note], usual_length, FACT)
+            self._texts.append(_IndexedText(note, weight, around))
+            self._words.add(note, note_words, spelling=True)
+
+    def _add_summaries(
+        self,
+        candidates: Sequence[Candidate],
+        groups_with: Mapping[int, Sequence[int]],
+    ) -> None:
+        """Index the summary of each episode. It surrounds the notes that come from the episode."""
+        summary_of: dict[int, str] = {}
+        for candidate in candidates:
+            summary_of.update(candidate.episodes)
+        summaries = [without_stopwords(summary) for summary in summary_of.values()]
+        lengths = [len(summary) for summary in summaries]
+        surrounded_groups = [groups_with[episode_id] for episode_id in summary_of]
+        group_weights = self._group_weights(lengths, surrounded_groups, SUMMARIES)
+        for summary, groups in zip(summaries, surrounded_groups, strict=True):
+            around = tuple((group, group_weights[group]) for group in groups)
+            place = len(self._texts)
+            self._texts.append(_IndexedText(None, 0.0, around))
+            # a misspelt word is looked for in facts alone
+            self._words.add(place, summary)
+
+    def _group_weights(
+        self,
+        lengths: Sequence[int],
+        surrounded_groups: Sequence[Sequence[int]],
+        weight: float,
+    ) -> list[float]:
+        """Return for each group what a word of the texts around it counts for its notes.
+
+        `lengths`: of each text, in words. `surrounded_groups`: the groups that each text surrounds. All texts around a
+        group count as one long text.
+        """
+        group_count = max(self._group_of, default=-1) + 1
+        group_lengths = [0] * group_count
+        for length, groups in zip(lengths, surrounded_groups, strict=True):
+            for group in groups:
+                group_lengths[group] += length
+        # the mean over notes, not over groups
+        usual_length = _mean([group_lengths[group] for group in self._group_of])
+        group_weights = []
+        for length in group_lengths:
+            group_weights.append(_weight_of_length(length, usual_length, weight))
+        return group_weights
+
+
+def without_stopwords(text: str) -> list[str]:
+    """Return the words of a text that tell something, in order and with repeats."""
+    return [word for word in words(text) if word not in STOPWORDS]
+
+
+def _words_beside(note: Note) -> list[str]:
+    """Return the words by which a note is found that are not in its fact."""
+    if not note.topics and not note.asked_with:
+        return []
+    texts = chain(note.topics, note.asked_with)
+    return without_stopwords(" ".join(texts))
+
+
+def _one_of_each_stem(
+    word_weights: Mapping[str, float],
+) -> Iterable[tuple[str, float]]:
+    """Return (word, weight) of a query: of words with the same stem only the one that weighs most."""
+    heaviest: dict[str, tuple[float, str]] = {}
+    for word, weight in word_weights.items():
+        word_stem = stem(word)
+        weighed_word = (weight, word)
+        # of two forms that weigh the same the last by the alphabet, so that the order of the words does not matter
+        heaviest[word_stem] = max(weighed_word, heaviest.get(word_stem, weighed_word))
+    return [(word, weight) for weight, word in heaviest.values()]
+
+
+def _saturated(count: float) -> float:
+    """Return what a word counts that stands somewhere this often (0 to 1): each repeat adds less."""
+    return count / (K1 + count)
+
+
+def _weight_of_length(
+    length: int,
+    usual_length: float,
+    weight: float,
+) -> float:
+    """Return what a word counts in a text of some length (in words): less in a long one, `weight` in a usual one."""
+    # where all texts are empty no word is weighed
+    relative_length = B * length / (usual_length or 1.0)
+    return weight / (1 - B + relative_length)
+
+
+def _mean(lengths: Sequence[int]) -> float:
+    """Return the mean of some lengths; 0 of none."""
+    return sum(lengths) / max(1, len(lengths))
