@@ -1,6 +1,7 @@
 """What every page of the dock needs: the running bot, its answers as JSON, the parts of a request, and names."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -12,18 +13,20 @@ from forgetmenot.languages import ENGLISH, Language, in_language, reason
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
-from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in
+from forgetmenot.store.database import Database, Row
+from forgetmenot.text.mentions import ids_in, with_names
 
 Item = Mapping[str, object]
-
 
 # Rows of one answer to a list that is turned in pages.
 ROWS_LIMIT = 200
 
 
 class DockContext(Struct, frozen=True):
-    """The running bot as the dock sees it. `touched` has every open page told that something was changed from here."""
+    """The running bot as the dock sees it.
+
+    `build`: a hash of the page's files. `touched` has every open page told that something was changed from here.
+    """
 
     control: Control
     db: Database
@@ -35,6 +38,7 @@ class DockContext(Struct, frozen=True):
     @property
     def version(self) -> str:
         """Return what an open page was made from: with another one it loads itself again."""
+        # The page has its texts in it, so another language makes another page.
         return f"{self.build}-{self.language.code}"
 
     @property
@@ -42,8 +46,17 @@ class DockContext(Struct, frozen=True):
         """Return the texts in the language of the settings."""
         return in_language(self.settings().bot.language)
 
+    @property
+    def zone(self) -> str:
+        """Return the time zone of the settings."""
+        return self.settings().bot.timezone
+
 
 CONTEXT = web.AppKey("context", DockContext)
+
+
+# What a panel shows: a value that is sent as JSON.
+Panel = Callable[[DockContext, web.Request], Awaitable[object]]
 
 
 def answer(
@@ -69,14 +82,13 @@ def whole(text: str) -> int:
     return int(text)
 
 
-def reads(
-    path: str, panel: Callable[[DockContext, web.Request], Awaitable[object]]
-) -> web.RouteDef:
+def reads(path: str, panel: Panel) -> web.RouteDef:
     """Return a route that answers with what a panel shows."""
 
     async def answered(request: web.Request) -> web.Response:
         context = request.app[CONTEXT]
-        return answer(await panel(context, request), language=context.language)
+        value = await panel(context, request)
+        return answer(value, language=context.language)
 
     return web.get(path, answered)
 
@@ -103,8 +115,22 @@ async def names(
     for text in texts:
         people.update(ids_in(text))
     # A text may still mention somebody who opted out or was banned.
-    shown = people - await viewers.hidden(db, people)
-    return await viewers.names_as_asked(db, sorted(shown))
+    hidden_ids = await viewers.hidden(db, people)
+    return await viewers.names_as_asked(db, sorted(people - hidden_ids))
+
+
+async def named_rows(
+    db: Database,
+    rows: Iterable[Row | dict[str, object]],
+    column: str,
+) -> list[dict[str, Any]]:
+    """Return rows with present names for the people whom the text of one column mentions."""
+    items = [dict(row) for row in rows]
+    texts = [item[column] for item in items]
+    shown_names = await names(db, texts)
+    for item in items:
+        item[column] = with_names(item[column], shown_names)
+    return items
 
 
 def name_of(viewer_id: str | None, shown_names: Mapping[str, str]) -> str:

@@ -68,7 +68,8 @@ class EventFeed:
                 await self._look(context)
             messages.put_nowait(_hello(context, fresh=True))
             messages.put_nowait(event("now", standing))
-            messages.put_nowait(event("items", list(self._shown.values())))
+            items = list(self._shown.values())
+            messages.put_nowait(event("items", items))
             self._listeners.add(messages)
         return messages
 
@@ -92,6 +93,7 @@ class EventFeed:
 
     async def _look_on(self, context: DockContext) -> None:
         """Look for changes until cancelled."""
+        # No version of SQLite's: the first look is always made.
         shown_version = -1
         looks = 0
         while True:
@@ -116,7 +118,7 @@ class EventFeed:
         before = self._shown
         self._shown = await _window(context)
         items = [item for key, item in self._shown.items() if before.get(key) != item]
-        gone = {key: item for key, item in before.items() if key not in self._shown}
+        gone_keys = [key for key in before if key not in self._shown]
         standing = await now.standing(context)
         if standing != self._standing:
             self._standing = standing
@@ -125,9 +127,10 @@ class EventFeed:
             self._send_to_pages(event("now", sent_standing))
         if items:
             self._send_to_pages(event("items", items))
-        if gone:
-            self._send_to_pages(event("gone", list(gone)))
-        if self._touched or self._changes_other_pages(items, gone.values()):
+        if gone_keys:
+            self._send_to_pages(event("gone", gone_keys))
+        gone_items = [before[key] for key in gone_keys]
+        if self._touched or self._changes_other_pages(items, gone_items):
             self._touched = False
             self._send_to_pages(event("changed", {}))
 

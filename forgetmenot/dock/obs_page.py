@@ -27,6 +27,7 @@ PATH = "/waiting"
 FILE = "dock.html"
 # How browsers call the origin of a file.
 ORIGINS = frozenset({"null", "file://"})
+# What the page makes. Any text would let a page have words of its own choice hashed.
 _CHALLENGE = re.compile(r"[0-9a-f]{32}")
 
 
@@ -40,7 +41,8 @@ def greeting(
     if not _CHALLENGE.fullmatch(challenge):
         return ""
     expected_proof = _keyed(token, "page", port, challenge)
-    if not hmac.compare_digest(proof.encode("utf-8", "replace"), expected_proof):
+    sent_proof = proof.encode("utf-8", "replace")
+    if not hmac.compare_digest(sent_proof, expected_proof):
         return ""
     return _keyed(token, "dock", port, challenge).decode()
 
@@ -56,8 +58,11 @@ def dock_answers(
     try:
         proof = _keyed(token, "page", port, challenge).decode()
         connection.request("GET", f"{PATH}?challenge={challenge}&proof={proof}")
+        # Another program may have the port, and answer without end.
         answer = connection.getresponse().read(200)
-        return hmac.compare_digest(answer, _keyed(token, "dock", port, challenge))
+        expected_answer = _keyed(token, "dock", port, challenge)
+        return hmac.compare_digest(answer, expected_answer)
+    # Something answers that does not speak HTTP, or that speaks it badly.
     except http.client.HTTPException:
         return False
     except OSError:
@@ -95,9 +100,12 @@ def keep_current(
     language: Language = ENGLISH,
 ) -> None:
     """Write the page again if there is one and it is for another port, token or language: OBS needs no change."""
+    file = folder / FILE
+    current_page = page(port, token, language)
+    # Without the file OBS does not use it; where it cannot be written the dock still works in a browser.
     with contextlib.suppress(OSError, UnicodeDecodeError, StoreError):
-        if (folder / FILE).read_text(encoding="utf-8") != page(port, token, language):
-            write(folder, port, token, language)
+        if file.read_text(encoding="utf-8") != current_page:
+            keep(file, current_page)
 
 
 def page(
@@ -106,19 +114,22 @@ def page(
     language: Language = ENGLISH,
 ) -> str:
     """Return the page itself, as HTML. The token stands in it: it is for its owner's eyes alone."""
-    text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(
-        encoding="utf-8"
-    )
+    file = resources.files("forgetmenot.dock") / "waiting.html"
+    text = file.read_text(encoding="utf-8")
     text = text.replace("%TOKEN%", token)
     text = text.replace("%PORT%", str(port))
     text = text.replace("%LANGUAGE%", language.code)
     for name in ("starting", "opening", "other", "browser"):
-        text = text.replace(f"%{name.upper()}%", language(f"waiting.{name}", port=port))
+        words = language(f"waiting.{name}", port=port)
+        text = text.replace(f"%{name.upper()}%", words)
+    # A page on disk gets no headers, so its policy stands in it; the hashes let only its own script and style run.
     policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; connect-src http://127.0.0.1:{port}"
     for kind in ("script", "style"):
-        content = text.split(f"<{kind}>")[1].split(f"</{kind}>")[0]
+        _before, _, rest = text.partition(f"<{kind}>")
+        content, _, _after = rest.partition(f"</{kind}>")
         digest = hashlib.sha256(content.encode()).digest()
-        policy += f"; {kind}-src 'sha256-{base64.b64encode(digest).decode()}'"
+        encoded_digest = base64.b64encode(digest).decode()
+        policy += f"; {kind}-src 'sha256-{encoded_digest}'"
     return text.replace("%POLICY%", policy)
 
 
@@ -129,7 +140,7 @@ def _keyed(
     challenge: str,
 ) -> bytes:
     """Return the keyed hash by which one side, "page" or "dock", shows that it has the token."""
+    # The side is part of it, so that the page's proof is not what the dock has to answer.
     message = f"forgetmenot {side} {port} {challenge}"
-    return (
-        hmac.new(token.encode(), message.encode(), hashlib.sha256).hexdigest().encode()
-    )
+    digest = hmac.new(token.encode(), message.encode(), hashlib.sha256)
+    return digest.hexdigest().encode()

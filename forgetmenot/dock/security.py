@@ -24,13 +24,18 @@ from forgetmenot.dock import obs_page
 HOST = "127.0.0.1"
 TOKEN_FILE = "dock-token"  # noqa: S105  # a file's name
 TOKEN_HEADER = "X-Dock-Token"  # noqa: S105  # a header's name
+# The one request that brings a file instead of JSON.
 UPLOAD = "/api/past_chat"
+# Chromium opens at most six connections to one address; with many windows open this is far from what a system gives
+# a process.
 CONNECTIONS_LIMIT = 64
 # Bytes of a token. Its text is longer: a text of fewer characters is none of ours.
 TOKEN_LENGTH = 32
+OTHER_PAGE = "Other web pages may not use the dock."
 ADDRESS_AGAIN = "This link is not valid or has expired. Open the dock again: `forgetmenot dock` prints the address."
 
-# frame-ancestors: a dock of OBS is a window of its own and no frame, so nothing has a reason to frame the page
+# frame-ancestors: a dock of OBS is a window of its own and no frame, so nothing has a reason to frame the page.
+# trusted-types: no text can become markup, not even by a fault in the page's own scripts.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
     "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
@@ -63,7 +68,7 @@ def token_in(
             if len(token) >= TOKEN_LENGTH:
                 return token
     token = secrets.token_urlsafe(TOKEN_LENGTH)
-    # a new file in the place of the old one: a file or a link that was there would keep its own rights
+    # A new file in the place of the old one: a file or a link that was there would keep its own rights.
     obs_page.keep(path, token)
     return token
 
@@ -84,25 +89,29 @@ class Guard:
 
     def refusal(self, request: web.Request) -> str:
         """Return why a request is not even looked at; empty if it is."""
-        if request.headers.getall("Host", []) != [self.host]:
+        # A name of somebody else's that points to 127.0.0.1 (DNS rebinding) would make their page ours.
+        if not self._names_this_host(request):
             return f"This page answers to {self.origin} only."
-        if any(
-            origin != self.origin for origin in request.headers.getall("Origin", [])
-        ):
-            return "Other web pages may not use the dock."
-        # a GET need not bring an Origin; browsers send this one with every request, and no page can change it
-        is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in {
-            "none",
-            "same-origin",
-        }
+        # All of them: of two headers of a name, another program might read the other one.
+        origins = request.headers.getall("Origin", [])
+        if any(origin != self.origin for origin in origins):
+            return OTHER_PAGE
+        # A GET need not bring an Origin; browsers send this one with every request, and no page can change it.
+        site = request.headers.get("Sec-Fetch-Site", "none")
+        is_foreign = site not in {"none", "same-origin"}
+        # The page itself may be opened by a link from anywhere: it holds nothing.
         if is_foreign and request.path.startswith("/api/"):
-            return "Other web pages may not use the dock."
+            return OTHER_PAGE
         return ""
+
+    def _names_this_host(self, request: web.Request) -> bool:
+        """Return whether a request was sent to exactly our host name and port."""
+        return request.headers.getall("Host", []) == [self.host]
 
     def greeting(self, request: web.Request) -> web.Response | None:
         """Return the answer to our waiting page; None if it is not that page, or not for this dock."""
         origins = request.headers.getall("Origin", [])
-        if request.headers.getall("Host", []) != [self.host]:
+        if not self._names_this_host(request):
             return None
         if not obs_page.ORIGINS.issuperset(origins):
             return None
@@ -111,13 +120,18 @@ class Guard:
         greeting = obs_page.greeting(self._token, self.port, challenge, proof)
         if not greeting:
             return None
-        headers = {"Access-Control-Allow-Origin": origins[0]} if origins else {}
-        return web.Response(text=greeting, headers=headers)
+        response = web.Response(text=greeting)
+        # Without it the browser would not let the waiting page, which has another origin, read the answer.
+        if origins:
+            response.headers["Access-Control-Allow-Origin"] = origins[0]
+        return response
 
     def may_read(self, request: web.Request) -> bool:
         """Return whether the token is in the request's header."""
-        # bytes that are no text come as half characters, which cannot be encoded without "replace"
-        sent_token = request.headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
+        header = request.headers.get(TOKEN_HEADER, "")
+        # Bytes that are no text come as half characters, which cannot be encoded without "replace".
+        sent_token = header.encode("utf-8", "replace")
+        # Takes as long for a wrong token as for the right one: == would say how much of it is right.
         return hmac.compare_digest(sent_token, self._token.encode())
 
     def _comes_from_the_page(self, request: web.Request) -> bool:
@@ -133,23 +147,26 @@ class Guard:
 
     def may_act(self, request: web.Request) -> bool:
         """Return whether a request comes from the page itself, by somebody who has the token."""
-        if not self.may_read(request) or not self._comes_from_the_page(request):
+        if not self.may_read(request):
             return False
-        # neither is what a form of another page could send
-        expected_type = (
-            "application/octet-stream" if request.path == UPLOAD else "application/json"
-        )
-        content_type = (
-            request.headers.get("Content-Type", "").split(";")[0].strip().lower()
-        )
-        return content_type == expected_type
+        if not self._comes_from_the_page(request):
+            return False
+        # Neither is what a form of another page could send.
+        expected_type = "application/json"
+        if request.path == UPLOAD:
+            expected_type = "application/octet-stream"
+        header = request.headers.get("Content-Type", "")
+        content_type, _, _parameters = header.partition(";")
+        return content_type.strip().lower() == expected_type
 
     def may_pass(self, request: web.Request) -> bool:
         """Return whether a request brings what its method and path need."""
         if request.method == "POST":
             return self.may_act(request)
-        # what is below /v1/ has a token of its own (local_api/server)
-        return not request.path.startswith("/api/") or self.may_read(request)
+        # What is below /v1/ has a token of its own (local_api/server).
+        if not request.path.startswith("/api/"):
+            return True
+        return self.may_read(request)
 
 
 def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handler:
@@ -168,11 +185,9 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
             return answer(405, "The dock does not accept this request.")
         if not guard.may_pass(request):
             return answer(401, ADDRESS_AGAIN)
-        # the page packs nothing, and a small body could become a large one
-        if (
-            request.headers.get("Content-Encoding", "identity").strip().lower()
-            != "identity"
-        ):
+        # The page packs nothing, and a small body could become a large one.
+        encoding = request.headers.get("Content-Encoding", "identity")
+        if encoding.strip().lower() != "identity":
             return answer(415, "The dock takes no packed body.")
         return await handler(request)
 
@@ -194,18 +209,20 @@ class Connections:
     def __call__(self) -> asyncio.BaseProtocol:
         """Return a protocol for the next connection."""
         assert self.server is not None  # noqa: S101  # nothing listens before
-        connections = [
+        # One that is closed stays in aiohttp's list until its handler has ended.
+        open_connections = [
             connection
             for connection in self.server.connections
             if connection.transport is not None
         ]
-        if len(connections) < CONNECTIONS_LIMIT:
+        if len(open_connections) < CONNECTIONS_LIMIT:
             return self.server()
-        oldest = next((idle for idle in connections if idle not in self.busy), None)
-        if oldest is None:
-            return _Refused()
-        oldest.force_close()
-        return self.server()
+        # In the order in which they were opened: the first of them waits longest.
+        for connection in open_connections:
+            if connection not in self.busy:
+                connection.force_close()
+                return self.server()
+        return _Refused()
 
 
 class _Refused(asyncio.Protocol):

@@ -12,7 +12,7 @@ import logging
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from forgetmenot.clock import Clock
 from forgetmenot.dock import feed, obs_page, pages, security
-from forgetmenot.dock.context import CONTEXT, DockContext, answer, refusal
+from forgetmenot.dock.context import CONTEXT, DockContext, answer, reads, refusal
 from forgetmenot.dock.pages.settings import SETUP, Setup
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.languages import Language, reason
@@ -37,9 +37,7 @@ from forgetmenot.text.clean import clean
 if TYPE_CHECKING:
     from forgetmenot.local_api.server import LocalApi
 
-# The page's files, read once. `build` changes with any of them, so that an open page of an older build reloads itself.
-
-
+# The content types of the page's files. A file with another ending is not served.
 TYPES = {
     ".html": "text/html",
     ".css": "text/css",
@@ -52,7 +50,10 @@ PRELOAD_MARK = "%PRELOAD%"
 
 
 class Assets(Struct, frozen=True):
-    """Paths below the page with their bytes."""
+    """The page's files, by their paths below its folder.
+
+    `build` changes with any of them, so that an open page of an older build reloads itself.
+    """
 
     files: dict[str, bytes]
     build: str
@@ -60,20 +61,28 @@ class Assets(Struct, frozen=True):
     def page(self, language: Language, zone: str) -> web.Response:
         """Return the page itself, with its texts. `zone`: the time zone of its days."""
         tables = language.tables
-        shared = {name: tables[name] for name in ("span", "ago", "group")}
-        texts = {**tables["page"], **shared, "action": tables["action"]["name"]}
-        # it stands in a script element, which a text with "</script>" would end
-        shown = {
+        texts = {
+            **tables["page"],
+            "span": tables["span"],
+            "ago": tables["ago"],
+            "group": tables["group"],
+            "action": tables["action"]["name"],
+        }
+        page_data = {
             "code": language.code,
             "texts": texts,
             "command": as_typed(),
             "zone": zone,
         }
-        content = msgspec.json.encode(shown).decode().replace("<", r"\u003c")
+        encoded_data = msgspec.json.encode(page_data).decode()
+        # It stands in a script element, which a text with "</script>" would end.
+        encoded_data = encoded_data.replace("<", r"\u003c")
         page = self.files["index.html"].decode()
         for mark in ("skip", "noscript", "frame.connecting"):
             page = page.replace(f"%{mark.upper()}%", language(f"page.{mark}"))
-        page = page.replace("%LANGUAGE%", language.code).replace("%TEXTS%", content)
+        page = page.replace("%LANGUAGE%", language.code)
+        page = page.replace("%TEXTS%", encoded_data)
+        # The browser keeps no copy: a page that is loaded again must be the present build.
         return web.Response(
             text=page,
             content_type="text/html",
@@ -82,18 +91,17 @@ class Assets(Struct, frozen=True):
         )
 
     def file(self, path: str, build: str) -> web.Response:
-        """Return one file. What is asked for by its build's name never changes. Raises 404."""
+        """Return one file. Raises 404."""
+        # Only what was read at the start is served: no path of an address reaches the disk.
         if path not in self.files:
             raise web.HTTPNotFound
-        caching = (
-            "private, max-age=31536000, immutable"
-            if build == self.build
-            else "no-store"
-        )
-        content_type = TYPES[path[path.rindex(".") :]]
+        caching = "no-store"
+        # What is asked for by its build's name never changes: a year is the longest that browsers honour.
+        if build == self.build:
+            caching = "private, max-age=31536000, immutable"
         return web.Response(
             body=self.files[path],
-            content_type=content_type,
+            content_type=TYPES[PurePosixPath(path).suffix],
             charset="utf-8",
             headers={"Cache-Control": caching},
         )
@@ -102,23 +110,32 @@ class Assets(Struct, frozen=True):
 def load() -> Assets:
     """Read the page's files."""
     folder = Path(__file__).with_name("static")
-    paths = sorted(path for path in folder.rglob("*") if path.suffix in TYPES)
-    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-    build = hashlib.sha256(msgspec.json.encode(files)).hexdigest()[:12]
-    # all modules are asked for at once, instead of each when another names it
+    files = {}
+    # Sorted, because the hash depends on the order, and a disk has an order of its own.
+    for file in sorted(folder.rglob("*")):
+        if file.suffix in TYPES:
+            path = file.relative_to(folder).as_posix()
+            files[path] = file.read_bytes()
+    digest = hashlib.sha256(msgspec.json.encode(files))
+    build = digest.hexdigest()[:12]
+    # All modules are asked for at once, instead of each when another names it.
     preloads = [
         f'<link rel="modulepreload" href="/static/{BUILD_MARK}/{path}">'
         for path in files
         if path.endswith(".js")
     ]
-    page = files["index.html"].decode().replace(PRELOAD_MARK, "\n".join(preloads))
+    page = files["index.html"].decode()
+    page = page.replace(PRELOAD_MARK, "\n".join(preloads))
     page = page.replace(BUILD_MARK, build)
-    return Assets({**files, "index.html": page.encode()}, build)
+    files["index.html"] = page.encode()
+    return Assets(files, build)
 
 
+# Bytes of a request. Nothing that the page sends is near it, but for files, which are taken piece by piece.
 LARGEST_BODY = 64 * 1024
 # Characters of what was said aloud.
 LONGEST_LINE = 500
+# A page's stream never ends by itself: a stop of the bot does not wait for it.
 END_WITHIN_S = 0.5
 # It logs a traceback of each request that is no HTTP; errors of ours are logged by `_sentences`.
 SILENT_LOGGER = logging.getLogger("aiohttp.server")
@@ -144,9 +161,17 @@ async def open_dock(
     Raises SettingsError if the port is taken, and StoreError.
     """
     token = security.token_in(folder)
-    files = load()
+    assets = load()
     stream = feed.EventFeed()
-    context = DockContext(control, db, settings, clock, files.build, stream.touched)
+    context = DockContext(
+        control=control,
+        db=db,
+        settings=settings,
+        clock=clock,
+        build=assets.build,
+        touched=stream.touched,
+    )
+    # The first is the outermost: also a request that the guard refuses uses a connection.
     checks = [
         _finish,
         security.guarding(security.Guard(port, token), refusal),
@@ -161,23 +186,21 @@ async def open_dock(
 
     async def page(_request: web.Request) -> web.StreamResponse:
         """It holds nothing that anybody might not see; what it shows is read with the token."""
-        return files.page(context.language, context.settings().bot.timezone)
+        return assets.page(context.language, context.zone)
 
     async def static(request: web.Request) -> web.StreamResponse:
-        return files.file(request.match_info["path"], request.match_info["build"])
+        path = request.match_info["path"]
+        return assets.file(path, request.match_info["build"])
 
+    local_api = _local_api(context, folder)
     app.add_routes(
         [
             web.get("/", page),
+            # The same page, of which it shows the streamer's cards alone.
             web.get("/earpiece", page),
             web.get("/static/{build}/{path:.+}", static),
-        ]
-    )
-    app.add_routes(
-        [web.get("/v1/{path:.+}", _local_api(context, folder), allow_head=False)]
-    )
-    app.add_routes(
-        [
+            # Without HEAD: one of the stream of events would hold a listener's place without end.
+            web.get("/v1/{path:.+}", local_api, allow_head=False),
             web.get("/api/events", feed.events),
             *pages.ROUTES,
             *ROUTES,
@@ -189,9 +212,9 @@ async def open_dock(
         logger=SILENT_LOGGER,
         shutdown_timeout=END_WITHIN_S,
         handle_signals=False,
-        # a packed body is refused as it is (dock/security)
+        # A packed body is refused as it is (dock/security).
         auto_decompress=False,
-        # nobody keeps a place by a body that is refused
+        # Nobody keeps a place by a body that is refused.
         lingering_time=0,
     )
     await runner.setup()
@@ -219,6 +242,7 @@ def _local_api(context: DockContext, folder: Path) -> security.Handler:
         if interface is None:
             from forgetmenot.local_api.server import TOKEN_FILE, LocalApi
 
+            # Made at the first request, so that a bot that never offers the interface has no such file.
             token = await asyncio.to_thread(security.token_in, folder, file=TOKEN_FILE)
             interface = LocalApi(
                 db=context.db,
@@ -232,12 +256,13 @@ def _local_api(context: DockContext, folder: Path) -> security.Handler:
 
 
 async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
+    """Listen at the port, and return the server. Raises SettingsError if it is taken."""
     connections = runner.app[CONNECTIONS]
     connections.server = runner.server
+    loop = asyncio.get_running_loop()
     try:
-        return await asyncio.get_running_loop().create_server(
-            connections, security.HOST, port, backlog=32
-        )
+        # Not a TCPSite of aiohttp's, which has no place for a limit of connections.
+        return await loop.create_server(connections, security.HOST, port, backlog=32)
     except OSError as error:
         raise SettingsError(
             f"The dock's port {port} is used by another program. Change `port` in the table [dock] of your settings."
@@ -247,13 +272,14 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
 def usable_port(wanted: int) -> int:
     """Return this port, or a free one if it is taken."""
     with socket.socket() as probe:
-        # a port that was just left is free; on Windows the option would also take one that somebody listens at
+        # A port that was just left is free; on Windows the option would also take one that somebody listens at.
         if sys.platform != "win32":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((security.HOST, wanted))
         except OSError:
             probe.bind((security.HOST, 0))
+        # 0 is no port but the setting for no dock at all.
         return int(probe.getsockname()[1]) if wanted else 0
 
 
@@ -281,7 +307,7 @@ async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
     for name, value in security.HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Server"] = "ForgetMeNot"
-    # one request a connection: nobody waits half way through a second one
+    # One request a connection: nobody waits half way through a second one.
     response.force_close()
     response.headers["Connection"] = "close"
 
@@ -301,9 +327,9 @@ async def _sentences(
         raise
     except Exception:  # noqa: BLE001  # the supervisor of requests: a bug in a panel must not tell its insides
         resource = request.match_info.route.resource
-        log.exception(
-            "the dock failed to answer", route=resource.canonical if resource else ""
-        )
+        # The route and not the path, in which somebody's id may stand.
+        route = resource.canonical if resource else ""
+        log.exception("the dock failed to answer", route=route)
         return refusal(500, _in_words(request, reason("internal_error")))
 
 
@@ -312,13 +338,16 @@ def _in_words(request: web.Request, sentence: object) -> str:
     return request.app[CONTEXT].language.reason(str(sentence))
 
 
-async def _operations(request: web.Request) -> web.Response:
-    return answer(buttons(request.app[CONTEXT].language))
+async def _operations(context: DockContext, _request: web.Request) -> object:
+    """Return the operations that have a button, with their words."""
+    return buttons(context.language)
 
 
 async def _do(request: web.Request) -> web.Response:
+    """Run an operation, and answer with what came of it."""
     context = request.app[CONTEXT]
     name = request.match_info["name"]
+    # Other operations are for chat or a terminal, whose checks are not made here.
     if name not in buttons():
         raise web.HTTPNotFound
     params = await _body(request)
@@ -332,11 +361,12 @@ async def _do(request: web.Request) -> web.Response:
 
 async def _hear(request: web.Request) -> web.Response:
     """Take a line that the streamer said, from a program on this computer."""
-    text = (await _body(request) or {}).get("text")
+    body = await _body(request) or {}
+    text = body.get("text")
     if not isinstance(text, str) or not clean(text) or len(text) > LONGEST_LINE:
-        return refusal(
-            400, _in_words(request, reason("text_needed", most=LONGEST_LINE))
-        )
+        needed = reason("text_needed", most=LONGEST_LINE)
+        return refusal(400, _in_words(request, needed))
+    # At most 60 a minute: a program that repeats itself would fill the memory with the streamer's voice.
     if not request.app[CONTEXT].control.hear(text):
         return refusal(429, _in_words(request, reason("too_many_lines")))
     return answer({"ok": True})
@@ -345,7 +375,9 @@ async def _hear(request: web.Request) -> web.Response:
 async def _body(request: web.Request) -> dict[str, object] | None:
     """Return the parameters; None for what is no JSON object."""
     try:
-        return msgspec.json.decode(await request.read(), type=dict[str, object])
+        body = await request.read()
+        return msgspec.json.decode(body, type=dict[str, object])
+    # The last two: JSON that is nested too deeply, and a connection that ended half way.
     except (
         msgspec.DecodeError,
         UnicodeDecodeError,
@@ -356,7 +388,7 @@ async def _body(request: web.Request) -> dict[str, object] | None:
 
 
 ROUTES = (
-    web.get("/api/operations", _operations),
+    reads("/api/operations", _operations),
     web.post("/api/do/{name}", _do),
     web.post("/api/hear", _hear),
 )

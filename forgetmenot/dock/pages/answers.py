@@ -13,40 +13,40 @@ REPLIES_LIMIT = 200
 
 async def _answers(context: DockContext, _request: web.Request) -> object:
     """Return how all replies were taken, by week."""
-    zone = context.settings().bot.timezone
-    evaluation = await evaluate(context.db, zone)
+    evaluation = await evaluate(context.db, context.zone)
     return asdict(evaluation)
 
 
 async def _answers_of_week(context: DockContext, request: web.Request) -> object:
     """Return the replies of a week that are still stored, the newest first."""
-    zone = context.settings().bot.timezone
+    zone = context.zone
     week = request.match_info["week"]
-    judged = []
+    replies = []
     for reply in await reply_outcomes.judged(context.db):
+        # A week is one of the channel's days, which SQLite knows nothing of.
         if reply_outcomes.week_of(reply.at, zone) == week:
-            judged.append(reply)
-    judged = list(reversed(judged))[:REPLIES_LIMIT]
-    reply_ids = [reply.id for reply in judged]
+            replies.append(reply)
+    replies.reverse()
+    newest_replies = replies[:REPLIES_LIMIT]
+    reply_ids = [reply.id for reply in newest_replies]
     rows = await picture_rows.replies_by_id(context.db, reply_ids)
     viewer_ids = [row["viewer_id"] for row in rows.values()]
     shown_names = await names(context.db, (), viewer_ids)
     items = []
-    for reply in judged:
+    for reply in newest_replies:
         row = rows.get(reply.id)
         # A reply may have aged out since it was judged.
         if row is None:
             continue
-        items.append(
-            {
-                "id": reply.id,
-                "at": reply.at,
-                "outcome": reply.outcome,
-                "day": iso_day(reply.at, zone),
-                "text": row["text"],
-                "who": name_of(row["viewer_id"], shown_names),
-            }
-        )
+        item = {
+            "id": reply.id,
+            "at": reply.at,
+            "outcome": reply.outcome,
+            "day": iso_day(reply.at, zone),
+            "text": row["text"],
+            "who": name_of(row["viewer_id"], shown_names),
+        }
+        items.append(item)
     return items
 
 

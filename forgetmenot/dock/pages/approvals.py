@@ -19,52 +19,57 @@ async def _approvals(context: DockContext, _request: web.Request) -> object:
     waiting = await action_logs.waiting(context.db, context.clock.now())
     # Those that wait are among the latest as well.
     latest = await action_logs.latest(context.db, LOG_LIMIT)
-    finished = [row for row in latest if not waits(row)]
+    finished = [action for action in latest if not waits(action)]
     return {
-        "waiting": await _rows(context, waiting),
-        "log": await _rows(context, finished),
+        "waiting": await _items(context, waiting),
+        "log": await _items(context, finished),
     }
 
 
-async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
+async def _items(context: DockContext, actions: list[LoggedAction]) -> list[Item]:
     """Return actions as the page shows them."""
     people: list[str | None] = []
-    for row in rows:
-        people += [row.asked_by, row.target_id, row.decided_by]
+    for action in actions:
+        people += [action.asked_by, action.target_id, action.decided_by]
     shown_names = await names(context.db, (), people)
     now = context.clock.now()
-    return [
-        {
-            **proposal_item(row, shown_names, context.language),
-            "expires_at": row.expires_at,
-            "decided_by": shown_names.get(row.decided_by or "", row.decided_by or ""),
-            "undoable": undoable(row, now) is not None,
+    items: list[Item] = []
+    for action in actions:
+        # Not only a viewer decides: a rule does as well, and has no name among viewers.
+        decider = action.decided_by or ""
+        item = {
+            **proposal_item(action, shown_names, context.language),
+            "expires_at": action.expires_at,
+            "decided_by": shown_names.get(decider, decider),
+            "undoable": undoable(action, now) is not None,
         }
-        for row in rows
-    ]
+        items.append(item)
+    return items
 
 
 def proposal_item(
-    row: LoggedAction,
+    action: LoggedAction,
     shown_names: Mapping[str, str],
     language: Language,
 ) -> Item:
     """Return one proposal, for the feed and for the approvals."""
     params = {}
-    for name, value in row.params.items():
+    for name, value in action.params.items():
         # The reason that the bot gives of itself says nothing; a parameter may be a viewer's id.
         if value != DEFAULT_REASON:
             params[name] = shown_names.get(value, value)
+    target_id = action.target_id
     return {
-        "id": row.id,
-        "at": row.at,
-        "name": row.name,
-        "reason": language.reason(row.reason),
-        "status": row.status,
-        "detail": language.reason(row.detail),
-        "asked_by": name_of(row.asked_by, shown_names),
-        "target": name_of(row.target_id, shown_names),
-        "target_id": row.target_id if row.target_id in shown_names else "",
+        "id": action.id,
+        "at": action.at,
+        "name": action.name,
+        "reason": language.reason(action.reason),
+        "status": action.status,
+        "detail": language.reason(action.detail),
+        "asked_by": name_of(action.asked_by, shown_names),
+        "target": name_of(target_id, shown_names),
+        # The page links to the person: to nobody who is hidden.
+        "target_id": target_id if target_id in shown_names else "",
         "params": params,
     }
 

@@ -3,13 +3,14 @@
 Nobody who opted out or was banned has a name here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 from msgspec.structs import asdict
 
-from forgetmenot.dock.context import DockContext, id_of, names, reads
+from forgetmenot.dock.context import DockContext, id_of, name_of, names, reads
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.store import streams
@@ -18,85 +19,92 @@ from forgetmenot.text.markdown import escape_markdown
 from forgetmenot.text.mentions import with_names
 
 if TYPE_CHECKING:
-    # the parts that the page shows are imported when it is first opened
+    # Imported when the page is first opened: a start does not need them.
     from forgetmenot.memory.book import Clip, Entry, Joke
 
 FOUND_LIMIT = 20
 LONGEST_SEARCH = 80
 
-Item = dict[str, object]
+# An entry of the book as the page shows it.
+Item = dict[str, Any]
 
 
 async def _book(context: DockContext, request: web.Request) -> object:
     """Return what the book holds, or what fits the words of a search."""
     find = request.query.get("find", "").strip()[:LONGEST_SEARCH]
-    now = context.clock.now()
     if not find:
-        return await _pages(context, now)
+        return await _pages(context)
+    return {"found": await _search(context, find)}
+
+
+async def _search(context: DockContext, find: str) -> list[Item]:
+    """Return what happened, was noted or was quoted that fits some words, best first."""
     from forgetmenot.memory import book
 
-    zone = context.settings().bot.timezone
-    entries = await context.db.together(
-        lambda source: book.search(source, find, now=now, zone=zone, limit=FOUND_LIMIT)
+    search = partial(
+        book.search,
+        text=find,
+        now=context.clock.now(),
+        zone=context.zone,
+        limit=FOUND_LIMIT,
     )
-    shown_names = await names(context.db, [entry.text for entry in entries])
-    return {"found": _items(entries, shown_names)}
+    entries = await context.db.together(search)
+    return await _items(context, entries)
 
 
-async def _pages(context: DockContext, now: int) -> dict[str, list[Item]]:
+async def _pages(context: DockContext) -> dict[str, list[Item]]:
     """Return all that the book holds, by its parts."""
     from forgetmenot.memory import book
 
-    pages = await context.db.together(lambda source: book.pages(source, now))
-    texts = [quote.text for quote in pages.quotes]
-    texts += [joke.entry.text for joke in pages.jokes]
-    texts += [clip.entry.text for clip in pages.clips]
-    teller_ids: list[str] = []
-    for joke in pages.jokes:
-        teller_ids += joke.people
-    # One read of all names: the page has up to hundreds of texts.
-    shown_names = await names(context.db, texts, teller_ids)
+    read = partial(book.pages, now=context.clock.now())
+    pages = await context.db.together(read)
     return {
-        "quotes": _items(pages.quotes, shown_names),
-        "jokes": [_joke_item(joke, shown_names) for joke in pages.jokes],
-        "clips": [_clip_item(clip, shown_names) for clip in pages.clips],
+        "quotes": await _items(context, pages.quotes),
+        "jokes": await _jokes(context, pages.jokes),
+        "clips": await _clips(context, pages.clips),
     }
 
 
-def _joke_item(joke: "Joke", shown_names: Mapping[str, str]) -> Item:
-    """Return a running joke with its times, and with who told it."""
-    item = _item(joke.entry, shown_names)
-    item["times"] = joke.times
-    # Whoever is hidden has no name here, and is left out.
-    item["people"] = [
-        shown_names[viewer_id] for viewer_id in joke.people if viewer_id in shown_names
-    ]
-    return item
+async def _items(context: DockContext, entries: Sequence["Entry"]) -> list[Item]:
+    """Return entries of the book as the page shows them."""
+    texts = [entry.text for entry in entries]
+    shown_names = await names(context.db, texts)
+    items = []
+    for entry in entries:
+        item = asdict(entry)
+        item["text"] = with_names(entry.text, shown_names)
+        items.append(item)
+    return items
 
 
-def _clip_item(clip: "Clip", shown_names: Mapping[str, str]) -> Item:
-    """Return a clip or a marker with its address."""
-    item = _item(clip.entry, shown_names)
-    item["kind"] = clip.kind
-    item["address"] = clip.address
-    return item
+async def _jokes(context: DockContext, jokes: Sequence["Joke"]) -> list[Item]:
+    """Return running jokes, each with its times and with who told it."""
+    items = await _items(context, [joke.entry for joke in jokes])
+    teller_ids: set[str] = set()
+    for joke in jokes:
+        teller_ids.update(joke.people)
+    shown_names = await names(context.db, (), teller_ids)
+    for joke, item in zip(jokes, items, strict=True):
+        tellers = [name_of(viewer_id, shown_names) for viewer_id in joke.people]
+        item["times"] = joke.times
+        # Whoever is hidden has no name here, and is left out.
+        item["people"] = _filled(tellers)
+    return items
 
 
-def _items(entries: Sequence["Entry"], shown_names: Mapping[str, str]) -> list[Item]:
-    return [_item(entry, shown_names) for entry in entries]
-
-
-def _item(entry: "Entry", shown_names: Mapping[str, str]) -> Item:
-    item = asdict(entry)
-    item["text"] = with_names(entry.text, shown_names)
-    return item
+async def _clips(context: DockContext, clips: Sequence["Clip"]) -> list[Item]:
+    """Return clips and markers with their addresses."""
+    items = await _items(context, [clip.entry for clip in clips])
+    for clip, item in zip(clips, items, strict=True):
+        item["kind"] = clip.kind
+        item["address"] = clip.address
+    return items
 
 
 async def _markdown(context: DockContext, _request: web.Request) -> object:
     """Return the book as a text in Markdown."""
     say = context.language
-    zone = context.settings().bot.timezone
-    pages = await _pages(context, context.clock.now())
+    pages = await _pages(context)
     title = say("page.memory.book")
     parts = [f"# {title}"]
     for name, rows in pages.items():
@@ -104,32 +112,33 @@ async def _markdown(context: DockContext, _request: web.Request) -> object:
             continue
         heading = say(f"page.book.{name}")
         parts.append(f"## {heading}")
-        lines = [_line(row, zone) for row in rows]
+        lines = [_line(row, context.zone) for row in rows]
         parts.append("\n".join(lines))
+    # An empty last part: a text file ends with a line end.
     parts.append("")
     return {"text": "\n\n".join(parts)}
 
 
-def _line(row: Mapping[str, object], zone: str) -> str:
+def _line(row: Item, zone: str) -> str:
     """Return a line of a list: what it is, and in brackets when, and who."""
-    at = int(str(row["at"]))
-    details = [iso_day(at, zone), str(row["minutes"])]
-    people = row.get("people")
-    if isinstance(people, list):
-        details += people
+    # Only jokes have people, and only clips an address.
+    people = row.get("people", [])
+    address = row.get("address", "")
+    details = [iso_day(row["at"], zone), row["minutes"], *people]
     details_text = ", ".join(_filled(details))
     # Both hold what chat wrote, which must not become markup. Addresses are ours.
     words = [
-        escape_markdown(str(row["text"])),
+        escape_markdown(row["text"]),
         f"({escape_markdown(details_text)})",
-        str(row.get("address", "")),
-        str(row["link"]),
+        address,
+        row["link"],
     ]
     line = " ".join(_filled(words))
     return f"- {line}"
 
 
 def _filled(texts: Iterable[str]) -> list[str]:
+    """Return the texts that are not empty."""
     return [text for text in texts if text]
 
 
@@ -141,10 +150,12 @@ async def _chapters(context: DockContext, request: web.Request) -> object:
     if form not in chapters.FORMATS:
         raise InputError(reason("request_odd"))
     stream_id = id_of(request)
-    settings = context.settings()
-    rows = await chapters.chapters_of(context.db, stream_id, settings)
-    stream = (await streams.get_many(context.db, [stream_id]))[stream_id]
-    day = iso_day(stream.started_at, settings.bot.timezone)
+    # Raises InputError for a stream that there is not, so that it is there below.
+    rows = await chapters.chapters_of(context.db, stream_id, context.settings())
+    stream_by_id = await streams.get_many(context.db, [stream_id])
+    stream = stream_by_id[stream_id]
+    day = iso_day(stream.started_at, context.zone)
+    # YouTube's chapters are text that is pasted into a description.
     ending = "txt" if form == "youtube" else form
     return {
         "name": f"chapters-{day}.{ending}",

@@ -1,11 +1,12 @@
 """What it costs: replies and the memory by day, with the caps."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from aiohttp import web
 
-from forgetmenot.dock.context import DockContext, reads
+from forgetmenot.dock.context import DockContext, reads, whole
 from forgetmenot.domain import Purpose
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
@@ -23,36 +24,32 @@ async def _costs(context: DockContext, request: web.Request) -> object:
     """Return what replies and the memory cost on each day of a period.
 
     In money where every model has a price, else in calls of the model. `day_limit` and `stream_limit`: the caps in
-    money, 0 for none.
+    money, 0 for none. Raises InputError for an odd period.
     """
     settings = context.settings()
-    zone = settings.bot.timezone
-    days = _period(request.query.get("days", "90"))
-    today = day_of(context.clock.now(), zone)
+    limits = settings.limits
+    days = whole(request.query.get("days", "90"))
+    if not 1 <= days <= LONGEST_PERIOD_D:
+        raise InputError(reason("request_odd"))
+    today = day_of(context.clock.now(), context.zone)
     first = today - timedelta(days=days - 1)
     # Kept by day, so that they outlive the log of calls.
     rows = await figures.spending(context.db, first.isoformat())
     # A sum of which a part has no price would look smaller than it is.
     in_money = _all_priced(settings, rows)
-    reply_by_day: dict[str, float] = {}
-    memory_by_day: dict[str, float] = {}
+    amounts: dict[tuple[str, str], float] = defaultdict(float)
     for row in rows:
-        is_reply = row["purpose"] == Purpose.REPLY
-        by_day = reply_by_day if is_reply else memory_by_day
-        amount = _amount(settings, row) if in_money else float(row["calls"])
-        spent_before = by_day.get(row["day"], 0.0)
-        by_day[row["day"]] = spent_before + amount
-    # A day without a call has a row too, so that the picture has no gap.
+        part = "reply" if row["purpose"] == Purpose.REPLY else "memory"
+        amount = _amount(settings, row) if in_money else row["calls"]
+        amounts[row["day"], part] += amount
     day_rows = []
-    for day in _days(first, today):
-        name = day.isoformat()
-        day_row = {
-            "day": name,
-            "reply": reply_by_day.get(name, 0.0),
-            "memory": memory_by_day.get(name, 0.0),
-        }
+    # A day without a call has a row too, so that the picture has no gap.
+    for place in range(days):
+        day = (first + timedelta(days=place)).isoformat()
+        reply_amount = amounts[day, "reply"]
+        memory_amount = amounts[day, "memory"]
+        day_row = {"day": day, "reply": reply_amount, "memory": memory_amount}
         day_rows.append(day_row)
-    limits = settings.limits
     return {
         "money": in_money,
         "currency": currency_of(settings),
@@ -63,24 +60,6 @@ async def _costs(context: DockContext, request: web.Request) -> object:
         "failed": sum(row["failed"] for row in rows),
         "calls": sum(row["calls"] for row in rows),
     }
-
-
-def _period(text: str) -> int:
-    """Return a number of days as it stands in an address. Raises InputError."""
-    if not text.isdecimal() or len(text) > 4:
-        raise InputError(reason("request_odd"))
-    days = int(text)
-    if not 1 <= days <= LONGEST_PERIOD_D:
-        raise InputError(reason("request_odd"))
-    return days
-
-
-def _days(first: date, last: date) -> Iterable[date]:
-    """Yield each day from the first to the last."""
-    day = first
-    while day <= last:
-        yield day
-        day += timedelta(days=1)
 
 
 def _used(row: Row) -> Mapping[str, TokenCounts]:

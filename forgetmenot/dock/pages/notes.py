@@ -1,17 +1,29 @@
 """Notes: all of them, one with its origin, what is learned in each stream, and names that an erasure left in doubt."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aiohttp import web
 
-from forgetmenot.dock.context import DockContext, id_of, name_of, names, page_of, reads
+from forgetmenot.dock.context import (
+    DockContext,
+    id_of,
+    name_of,
+    named_rows,
+    names,
+    page_of,
+    reads,
+)
 from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.store import dock_rows, notes, personal_data, picture_rows
+from forgetmenot.store.database import Database
 from forgetmenot.store.names import by_login
 from forgetmenot.text.mentions import with_names
 
+# Characters of a filter that are read.
+LONGEST_NAME = 60
+LONGEST_SEARCH = 80
 # How many of the latest streams the picture of what is learned shows.
 LEARNED_STREAMS = 60
 
@@ -27,54 +39,67 @@ async def _notes(context: DockContext, request: web.Request) -> object:
     total, rows = await dock_rows.page(
         context.db,
         scope=scope,
-        subject=query.get("subject", "")[:60],
+        subject=query.get("subject", "")[:LONGEST_NAME],
         status=status,
-        find=query.get("find", "")[:80],
+        find=query.get("find", "")[:LONGEST_SEARCH],
         offset=offset,
         limit=limit,
     )
-    return {"total": total, "rows": await notes_json(context, rows)}
+    return {"total": total, "rows": await _items(context, rows)}
 
 
-async def notes_json(
-    context: DockContext, rows: Sequence[Note]
-) -> list[dict[str, object]]:
+async def _items(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
     """Return notes as the page shows them."""
     editors = await dock_rows.editors(context.db, [note.id for note in rows])
-    people = [*(note.subject_id for note in rows), *editors.values()]
-    shown_names = await names(context.db, (note.fact for note in rows), people)
+    facts = [note.fact for note in rows]
+    subject_ids = [note.subject_id for note in rows]
+    people = [*subject_ids, *editors.values()]
+    shown_names = await names(context.db, facts, people)
+    suppressions = await _suppressions(context.db)
     # The dock acts in the streamer's name: what they edited is "edited by you".
-    streamer_id = await by_login(
-        context.db, context.settings().twitch.channel.casefold()
-    )
-    # By note: the entry of the list of what is never mentioned that names it.
-    suppressions = {}
-    for row in await notes.suppressions(context.db):
+    channel = context.settings().twitch.channel
+    streamer_id = await by_login(context.db, channel.casefold())
+    items = []
+    for note in rows:
+        item = _item(note, shown_names)
+        editor_id = editors.get(note.id, "")
+        # An editor who is hidden has no name here: it was edited, but nobody is named.
+        item["edited"] = note.id in editors
+        item["edited_by_you"] = editor_id == streamer_id
+        item["edited_by"] = name_of(editor_id, shown_names)
+        item["left_alone"] = suppressions.get(note.id)
+        items.append(item)
+    return items
+
+
+def _item(note: Note, shown_names: Mapping[str, str]) -> dict[str, object]:
+    """Return what a note itself says of how it is shown."""
+    return {
+        "id": note.id,
+        "scope": note.scope,
+        "subject": note.subject_id,
+        "who": name_of(note.subject_id, shown_names),
+        "fact": with_names(note.fact, shown_names),
+        "confidence": round(note.confidence, 3),
+        "status": note.status,
+        "source": note.source_kind,
+        "said_at": note.first_said_at,
+        "confirmed_at": note.last_confirmed_at,
+        "stale": note.stale,
+        "expires_at": note.expires_at,
+        "pinned": note.pinned,
+        "episodes": len(note.episode_ids),
+    }
+
+
+async def _suppressions(db: Database) -> dict[int, int]:
+    """Return by note the entry of the list of what is never mentioned that names it."""
+    entries = {}
+    for row in await notes.suppressions(db):
+        # Most entries are words, and name no note.
         if row.note_id is not None:
-            suppressions[row.note_id] = row.id
-    return [
-        {
-            "id": note.id,
-            "scope": note.scope,
-            "subject": note.subject_id,
-            "who": name_of(note.subject_id, shown_names),
-            "fact": with_names(note.fact, shown_names),
-            "confidence": round(note.confidence, 3),
-            "status": note.status,
-            "source": note.source_kind,
-            "said_at": note.first_said_at,
-            "confirmed_at": note.last_confirmed_at,
-            "stale": note.stale,
-            "expires_at": note.expires_at,
-            "pinned": note.pinned,
-            "episodes": len(note.episode_ids),
-            "left_alone": suppressions.get(note.id),
-            "edited": note.id in editors,
-            "edited_by_you": editors.get(note.id, "") == streamer_id,
-            "edited_by": name_of(editors.get(note.id), shown_names),
-        }
-        for note in rows
-    ]
+            entries[row.note_id] = row.id
+    return entries
 
 
 async def _note(context: DockContext, request: web.Request) -> object:
@@ -86,22 +111,17 @@ async def _note(context: DockContext, request: web.Request) -> object:
     note = await dock_rows.note(context.db, note_id)
     if note is None:
         raise InputError(reason("nothing_here"))
-    [shown_note] = await notes_json(context, [note])
+    [item] = await _items(context, [note])
+    # A list of notes does without: where one comes from takes several queries.
     if request.query.get("chain"):
-        shown_note["chain"] = await context.control.chain(note_id)
-    return shown_note
+        item["chain"] = await context.control.chain(note_id)
+    return item
 
 
 async def _doubtful(context: DockContext, _request: web.Request) -> object:
     """Return the texts of others in which erasures left a name that may be a word: table, row, text."""
     rows = await personal_data.doubtful_texts(context.db, context.clock.now())
-    shown_names = await names(context.db, (str(row["text"]) for row in rows))
-    items = []
-    for row in rows:
-        item = dict(row)
-        item["text"] = with_names(str(row["text"]), shown_names)
-        items.append(item)
-    return items
+    return await named_rows(context.db, rows, "text")
 
 
 async def _learned(context: DockContext, _request: web.Request) -> object:
@@ -113,18 +133,18 @@ async def _learned(context: DockContext, _request: web.Request) -> object:
 async def _learned_in(context: DockContext, request: web.Request) -> object:
     """Return the notes behind one stream's bar."""
     rows = await picture_rows.learned_in(context.db, id_of(request))
-    facts = [row["fact"] for row in rows]
+    items = await named_rows(context.db, rows, "fact")
     subject_ids = [row["subject_id"] for row in rows]
-    shown_names = await names(context.db, facts, subject_ids)
+    shown_names = await names(context.db, (), subject_ids)
     changes = []
-    for row in rows:
+    for item in items:
         change = {
-            "kind": row["kind"],
-            "at": row["at"],
-            "note": row["note_id"],
-            "scope": row["scope"],
-            "who": name_of(row["subject_id"], shown_names),
-            "fact": with_names(row["fact"], shown_names),
+            "kind": item["kind"],
+            "at": item["at"],
+            "note": item["note_id"],
+            "scope": item["scope"],
+            "who": name_of(item["subject_id"], shown_names),
+            "fact": item["fact"],
         }
         changes.append(change)
     return changes

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from aiohttp import web
+
 from forgetmenot.dock.context import DockContext, Item, id_of, names, reads
 from forgetmenot.dock.pages.approvals import proposal_item, waits
 from forgetmenot.domain import NOTHING
@@ -39,17 +41,19 @@ async def standing(context: DockContext) -> Item:
     `spent`: tokens of the last 24 hours, and their cost where prices are named. `arrivals`: who of those that the
     memory knows just came in.
     """
+    db = context.db
     now = context.clock.now()
     settings = context.settings()
-    state = context.control.state()
-    channel = await channel_state.read_all(context.db)
-    switches = switches_of(channel)
-    tokens_used = await counts.tokens_by_model(context.db, since=now - DAY)
     language = context.language
-    arrived = await arrivals(context.db, settings, now)
-    waiting = await action_logs.waiting(context.db, now)
+    state = context.control.state()
+    channel = await channel_state.read_all(db)
+    switches = switches_of(channel)
+    tokens_used = await counts.tokens_by_model(db, since=now - DAY)
+    arrived = await arrivals(db, settings, now)
+    waiting = await action_logs.waiting(db, now)
     return {
         "name": settings.bot.name,
+        # Before a channel is set, a memory may still say whose it is.
         "channel": settings.twitch.channel or channel.get("login", ""),
         "title": channel.get("title", "") or channel.get("category", ""),
         "live": channel.get("live") == "1",
@@ -57,17 +61,18 @@ async def standing(context: DockContext) -> Item:
         "mode": settings.bot.mode,
         "paused": switches.paused,
         "quiet_until": switches.quiet_until,
+        # Switched on in the settings it stays on, whatever the button says: the page shows which of the two it is.
         "safe_mode": switches.safe_mode or settings.actions.safe_mode,
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
         "trouble": language.reason(_first_trouble(state)),
         "hint": language.reason(state.port_trouble or state.login_hint),
         "login_trouble": language.reason(state.login_trouble),
-        "per_minute": await events.count_since(context.db, now - MINUTE),
+        "per_minute": await events.count_since(db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
-        "unread": await events.count_unread(context.db),
-        "unread_at": await events.last_unread_at(context.db),
-        "summaries": await context.db.highest_id("episodes") > 0,
+        "unread": await events.count_unread(db),
+        "unread_at": await events.last_unread_at(db),
+        "summaries": await db.highest_id("episodes") > 0,
         "window": settings.memory.window_min_events,
         "silence_min": SILENCE // MINUTE,
         "spent": {
@@ -77,7 +82,7 @@ async def standing(context: DockContext) -> Item:
             "saving": language.reason(state.saving),
         },
         "waiting": len(waiting),
-        "recap": await streams.newest_recap(context.db, now - DAY),
+        "recap": await streams.newest_recap(db, now - DAY),
         "arrivals": [arrival._asdict() for arrival in arrived],
         "hearing": _hearing(state.hearing, language),
     }
@@ -85,6 +90,7 @@ async def standing(context: DockContext) -> Item:
 
 def _first_trouble(state: BotState) -> str:
     """Return the trouble that a streamer would mend first; empty if all is well."""
+    # Without its file nothing is remembered, and without a log-in nothing is sent: the later ones may follow from it.
     return (
         state.file_trouble
         or state.login_trouble
@@ -116,20 +122,32 @@ async def _limits(
     """Return for each limit what was spent, what may be, and the share of it; None where no limit is set."""
     limits = context.settings().limits
     used_in_stream: Mapping[str, prices.TokenCounts] = {}
+    # A count of each look: it is left out where nothing is limited by it.
     if limits.tokens_per_stream or limits.money_per_stream:
-        stream_id = await streams.current_id(context.db)
-        since = context.clock.now()
-        if stream_id is not None:
-            since = await streams.start_of(context.db, stream_id)
-        used_in_stream = await counts.tokens_by_model(context.db, since=since)
-    day = _limit(context, used_today, limits.tokens_per_day, limits.money_per_day)
-    stream = _limit(
-        context,
-        used_in_stream,
-        limits.tokens_per_stream,
-        limits.money_per_stream,
-    )
-    return {"day": day, "stream": stream}
+        used_in_stream = await _used_in_stream(context)
+    return {
+        "day": _limit(
+            context,
+            used_today,
+            limits.tokens_per_day,
+            limits.money_per_day,
+        ),
+        "stream": _limit(
+            context,
+            used_in_stream,
+            limits.tokens_per_stream,
+            limits.money_per_stream,
+        ),
+    }
+
+
+async def _used_in_stream(context: DockContext) -> Mapping[str, prices.TokenCounts]:
+    """Return the tokens of each model since the stream began; none while none is on."""
+    stream_id = await streams.current_id(context.db)
+    if stream_id is None:
+        return {}
+    since = await streams.start_of(context.db, stream_id)
+    return await counts.tokens_by_model(context.db, since=since)
 
 
 def _limit(
@@ -141,6 +159,7 @@ def _limit(
     """Return what was spent of one limit, in money if the limit is; None if there is none."""
     settings = context.settings()
     say = context.language
+    # Both may be set: money is what a streamer thinks in.
     if money:
         spent = prices.cost(settings, used) or prices.Cost(0.0, whole=True)
         return {
@@ -176,24 +195,26 @@ async def history(context: DockContext, limit: int = FEED_LIMIT) -> list[Item]:
     for action in actions:
         people += [action.asked_by, action.target_id]
     shown_names = await names(db, texts, people)
-    shown = _Shown(shown_names, await viewers.colors(db, shown_names), context.language)
+    colors = await viewers.colors(db, shown_names)
+    wording = _Wording(shown_names, colors, context.language)
     asking_ids = {action.bot_message_id for action in actions if waits(action)}
     items = list[Item](await dock_rows.lines(db, limit))
     for episode in episodes:
+        # Of a stretch in which nothing happened the feed has nothing to show.
         if episode["summary"] != NOTHING:
-            items.append(_episode(episode, shown))
+            items.append(_episode(episode, wording))
     for change in changes:
-        items.append(_change(change, shown))
+        items.append(_change(change, wording))
     # These come newest first; of one moment the older stays before the newer.
     for reply in reversed(replies):
-        items.append(_reply(reply, shown, asks=reply.id in asking_ids))
+        items.append(_reply(reply, wording, asks=reply.id in asking_ids))
     for action in reversed(actions):
-        items.append(_action(action, shown))
+        items.append(_action(action, wording))
     return sorted(items, key=lambda item: int(str(item["at"])))
 
 
-class _Shown(NamedTuple):
-    """The people who may be named in the feed, by id, with the colours of their names."""
+class _Wording(NamedTuple):
+    """What items of the feed are worded with: the people who may be named, by id, their colours, and the language."""
 
     names: Mapping[str, str]
     colors: Mapping[str, str]
@@ -207,36 +228,36 @@ class _Shown(NamedTuple):
         return {"who": self.names[viewer_id], "person": viewer_id, "color": color}
 
 
-def _episode(row: Row, shown: _Shown) -> Item:
+def _episode(row: Row, wording: _Wording) -> Item:
     """Return a summary as an item."""
     return {
         "key": f"episode:{row['id']}",
         "kind": "episode",
         "at": row["at"],
-        "text": with_names(row["summary"], shown.names),
+        "text": with_names(row["summary"], wording.names),
         "events": row["events"],
     }
 
 
-def _change(row: dock_rows.ChangedNote, shown: _Shown) -> Item:
+def _change(row: dock_rows.ChangedNote, wording: _Wording) -> Item:
     """Return what became of a note as an item."""
     return {
-        **shown.person(row.subject_id),
+        **wording.person(row.subject_id),
         "key": f"change:{row.id}",
         "kind": "note",
         "note": row.note_id,
         "at": row.at,
         "scope": row.scope,
-        "text": with_names(row.fact, shown.names),
+        "text": with_names(row.fact, wording.names),
         "before": row.before,
         "after": row.after,
-        "cause": shown.language.reason(provenance.because(row.cause, shown.names)),
+        "cause": wording.language.reason(provenance.because(row.cause, wording.names)),
     }
 
 
 def _reply(
     row: BotMessage,
-    shown: _Shown,
+    wording: _Wording,
     *,
     asks: bool,
 ) -> Item:
@@ -245,14 +266,14 @@ def _reply(
     `asks`: it says that an action waits for approval, which the approval's own card says as well.
     """
     return {
-        **shown.person(row.viewer_id),
+        **wording.person(row.viewer_id),
         "key": f"reply:{row.id}",
         "kind": "reply",
         "id": row.id,
         "at": row.at,
         "text": row.text,
         "status": row.status,
-        "detail": shown.language.reason(row.detail),
+        "detail": wording.language.reason(row.detail),
         "points": _points_lost(row),
         "asks": asks,
     }
@@ -262,6 +283,7 @@ def _points_lost(reply: BotMessage) -> bool:
     """Return whether channel points were spent on an answer that did not come, so that they can be given back."""
     if reply.trigger != "reward":
         return False
+    # What is not known to have failed may have been answered.
     if reply.status in {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
         return False
     return reply.detail not in {
@@ -270,14 +292,15 @@ def _points_lost(reply: BotMessage) -> bool:
     }
 
 
-def _action(row: LoggedAction, shown: _Shown) -> Item:
+def _action(row: LoggedAction, wording: _Wording) -> Item:
     """Return an action as an item."""
-    proposal = proposal_item(row, shown.names, shown.language)
+    proposal = proposal_item(row, wording.names, wording.language)
     return {"key": f"action:{row.id}", "kind": "action", **proposal}
 
 
-ROUTES = (
-    reads(
-        "/api/why/{id}", lambda context, request: context.control.why(id_of(request))
-    ),
-)
+async def _why(context: DockContext, request: web.Request) -> object:
+    """Return everything about one reply. Raises InputError if there is none."""
+    return await context.control.why(id_of(request))
+
+
+ROUTES = (reads("/api/why/{id}", _why),)

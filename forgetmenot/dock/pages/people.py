@@ -7,7 +7,7 @@ from aiohttp import web
 from forgetmenot.dock.context import (
     DockContext,
     Item,
-    names,
+    named_rows,
     page_of,
     reads,
 )
@@ -27,13 +27,14 @@ from forgetmenot.store import (
     picture_rows,
     viewers,
 )
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, Row
 from forgetmenot.store.picture_rows import PeopleBounds
 from forgetmenot.store.receipts import ReceiptFile
 from forgetmenot.text.dates import stated_plan_end
-from forgetmenot.text.mentions import with_names
 
 RECEIPTS_LIMIT = 50
+# Characters of a search that are read.
+LONGEST_SEARCH = 50
 
 
 async def _people(context: DockContext, request: web.Request) -> object:
@@ -42,39 +43,44 @@ async def _people(context: DockContext, request: web.Request) -> object:
     kind = request.query.get("kind", "")
     if kind and kind not in picture_rows.KINDS:
         raise InputError(reason("request_odd"))
-    bounds = people_bounds(context.settings(), context.clock.now())
+    bounds = _bounds(context.settings(), context.clock.now())
+    bot_id = await channel_state.read(context.db, "bot_id")
     total, people = await dock_rows.people(
         context.db,
-        find=request.query.get("find", "")[:50],
+        find=request.query.get("find", "")[:LONGEST_SEARCH],
         kind=kind,
         bounds=bounds,
-        bot=await channel_state.read(context.db, "bot_id"),
+        bot=bot_id,
         offset=offset,
         limit=limit,
     )
-    latest_streams = await picture_rows.latest_streams(
-        context.db, picture_rows.STREAMS_IN_ROW
-    )
-    viewer_ids = [row["id"] for row in people]
-    stream_ids = [row["id"] for row in latest_streams]
+    latest_streams = await _latest_streams(context.db)
+    viewer_ids = [person["id"] for person in people]
+    stream_ids = [stream["id"] for stream in latest_streams]
+    # Only of those on this part of the list: of all people there may be a million cells.
     cells = await picture_rows.attendance(context.db, viewer_ids, stream_ids)
     rows = []
     for person in people:
         comes_often = person["lately"] >= bounds.regular_streams
         came_often = person["streams"] >= bounds.regular_streams
         is_away = person["last_seen_at"] < bounds.missing_before
-        rows.append(
-            {
-                **person,
-                "regular": comes_often and not is_away,
-                "missing": came_often and is_away,
-                "cells": cells.get(person["id"], []),
-            }
-        )
+        row = {
+            **person,
+            # Whoever is away keeps the streams of the last weeks for a while: missing comes first.
+            "regular": comes_often and not is_away,
+            "missing": came_often and is_away,
+            "cells": cells.get(person["id"], []),
+        }
+        rows.append(row)
     return {"total": total, "rows": rows}
 
 
-def people_bounds(settings: Settings, now: int) -> PeopleBounds:
+async def _latest_streams(db: Database) -> list[Row]:
+    """Return the streams that a row of cells has a cell for."""
+    return await picture_rows.latest_streams(db, picture_rows.STREAMS_IN_ROW)
+
+
+def _bounds(settings: Settings, now: int) -> PeopleBounds:
     """Return what makes a regular, a newcomer and somebody who is missing."""
     people = settings.people
     return PeopleBounds(
@@ -87,33 +93,36 @@ def people_bounds(settings: Settings, now: int) -> PeopleBounds:
 
 async def _attendance(context: DockContext, _request: web.Request) -> object:
     """Return the streams of a row of cells, and how many people there are of each kind."""
-    bounds = people_bounds(context.settings(), context.clock.now())
+    bounds = _bounds(context.settings(), context.clock.now())
+    # The bot itself is nobody of the channel's people.
     bot_id = await channel_state.read(context.db, "bot_id")
     counts = await picture_rows.count_kinds(context.db, bounds, bot_id)
-    rows = await picture_rows.latest_streams(context.db, picture_rows.STREAMS_IN_ROW)
+    rows = await _latest_streams(context.db)
     return {"streams": [dict(row) for row in rows], "kinds": dict(counts)}
 
 
 async def _person(context: DockContext, request: web.Request) -> object:
     """Return one person. Raises InputError if nobody who may be shown has this id."""
-    since = context.clock.now() - REGULAR_WITHIN
-    person = await dock_rows.person(context.db, request.match_info["id"], since)
+    db = context.db
+    now = context.clock.now()
+    settings = context.settings()
+    viewer_id = request.match_info["id"]
+    person = await dock_rows.person(db, viewer_id, now - REGULAR_WITHIN)
     if person is None:
         raise InputError(reason("nothing_here"))
-    # Who came often within the last weeks; whoever stays away loses the mark by itself.
-    regular = person["lately"] >= context.settings().people.regular_streams
-    brief = await about_viewer(context.db, person["id"])
-    suppressed = await _suppressed(context.db, person["id"])
-    shown = (await viewers.get_many(context.db, [person["id"]])).get(person["id"])
-    together = await together_with(
-        context.db, person["id"], context.settings(), context.clock.now()
-    )
+    viewer = await viewers.get(db, viewer_id)
+    wishes = ""
+    # Of somebody who opted out the page shows no more than that.
+    if viewer is not None and not viewer.opted_out:
+        wishes = viewer.wishes
+    together = await together_with(db, viewer_id, settings, now)
     return {
         **person,
-        "regular": regular,
-        "brief": brief,
-        "left_alone": suppressed,
-        "wishes": shown.wishes if shown is not None and not shown.opted_out else "",
+        # Who came often within the last weeks; whoever stays away loses the mark by itself.
+        "regular": person["lately"] >= settings.people.regular_streams,
+        "brief": await about_viewer(db, viewer_id),
+        "left_alone": await _suppressed(db, viewer_id),
+        "wishes": wishes,
         "together": [fact.words(context.language) for fact in together.facts],
     }
 
@@ -154,28 +163,30 @@ async def _timeline(context: DockContext, request: web.Request) -> object:
     """Return a person's time here: streams, facts with the days of plans, running jokes, gifts and raids."""
     db = context.db
     viewer_id = request.match_info["id"]
-    zone = context.settings().bot.timezone
-    facts = await picture_rows.facts(db, viewer_id)
-    jokes = await picture_rows.jokes(db, viewer_id)
-    # A fact may mention others, by their ids.
-    shown_names = await names(db, [row["fact"] for row in (*facts, *jokes)])
-    fact_items = []
-    for row in facts:
-        plan_at = stated_plan_end(row["fact"], row["at"], row["expires_at"], zone)
-        fact = with_names(row["fact"], shown_names)
-        fact_items.append({**dict(row), "fact": fact, "plan_at": plan_at})
-    joke_items = []
-    for row in jokes:
-        fact = with_names(row["fact"], shown_names)
-        joke_items.append({**dict(row), "fact": fact})
     visits = await picture_rows.visits(db, viewer_id)
     moments = await picture_rows.moments_of_person(db, viewer_id)
+    joke_rows = await picture_rows.jokes(db, viewer_id)
     return {
         "streams": [dict(row) for row in visits],
-        "notes": fact_items,
-        "jokes": joke_items,
+        "notes": await _facts(db, viewer_id, context.zone),
+        "jokes": await named_rows(db, joke_rows, "fact"),
         "moments": [dict(row) for row in moments],
     }
+
+
+async def _facts(
+    db: Database,
+    viewer_id: str,
+    zone: str,
+) -> list[dict[str, object]]:
+    """Return what is noted of somebody, each with the end (ms) of the plan that it states, if it states one."""
+    rows = await picture_rows.facts(db, viewer_id)
+    facts = await named_rows(db, rows, "fact")
+    for fact, row in zip(facts, rows, strict=True):
+        # Read in the stored text, which has ids: a name may be a word such as "May".
+        stated = stated_plan_end(row["fact"], row["at"], row["expires_at"], zone)
+        fact["plan_at"] = stated
+    return facts
 
 
 async def _export(context: DockContext, request: web.Request) -> object:

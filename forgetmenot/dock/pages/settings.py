@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from aiohttp import web
@@ -44,10 +45,22 @@ SETUP = web.AppKey("setup", Setup)
 
 async def _checks(context: DockContext, request: web.Request) -> object:
     """Return how each part of the bot is; with `all` also this computer, files and the network (seconds)."""
-    checks = await context.control.checks(everything=request.query.get("all") == "1")
-    copies = await asyncio.to_thread(backup.copies_of, context.db.path)
-    backed_up = int(copies[0].stat().st_mtime * 1_000) if copies else 0
-    return {"checks": [asdict(check) for check in checks], "backed_up_at": backed_up}
+    everything = request.query.get("all") == "1"
+    checks = await context.control.checks(everything=everything)
+    # A folder may be on a slow or sleeping disk: it is read off the event loop.
+    backed_up_at = await asyncio.to_thread(_newest_backup_at, context.db.path)
+    return {
+        "checks": [asdict(check) for check in checks],
+        "backed_up_at": backed_up_at,
+    }
+
+
+def _newest_backup_at(database: Path) -> int:
+    """Return when the newest backup was made (ms); 0 if there is none."""
+    copies = backup.copies_of(database)
+    if not copies:
+        return 0
+    return int(copies[0].stat().st_mtime * 1_000)
 
 
 async def _setup_step(request: web.Request) -> web.Response:
@@ -55,6 +68,7 @@ async def _setup_step(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     step = request.match_info["step"]
     body = await request.read()
+    # Read as bytes: each step has a form of its own, and says what is wrong in it.
     result = await request.app[SETUP].run(step, body)
     # Other pages may show what was changed.
     context.touched()
@@ -73,11 +87,11 @@ async def _past_chat(request: web.Request) -> web.Response:
 async def _settings(context: DockContext, _request: web.Request) -> object:
     """Return every setting that the dock changes, in the order of `LABELS`."""
     settings = context.settings()
-    rows = []
-    for table, key in LABELS:
-        rows.append(_setting(settings, table, key, context.language))
+    language = context.language
+    state = context.control.state()
+    rows = [_setting(settings, table, key, language) for table, key in LABELS]
     return {
-        "file": context.control.state().settings_file,
+        "file": state.settings_file,
         "rows": rows,
         "languages": languages(),
     }
@@ -95,7 +109,7 @@ def _setting(
     value = getattr(getattr(settings, table), key)
     default = getattr(getattr(Settings(), table), key)
     if (table, key) == ("bot", "notice"):
-        # the default is said in the channel's language
+        # The default is said in the channel's language, until somebody writes their own.
         translated = language("chat.notice")
         if value == default:
             value = translated

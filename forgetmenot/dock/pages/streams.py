@@ -2,14 +2,22 @@
 
 from aiohttp import web
 
-from forgetmenot.dock.context import DockContext, id_of, name_of, names, reads
+from forgetmenot.dock.context import (
+    DockContext,
+    Item,
+    id_of,
+    name_of,
+    named_rows,
+    names,
+    reads,
+)
 from forgetmenot.domain import NOTHING
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.memory.missed import stream_so_far
 from forgetmenot.operations.handlers.viewers import SO_FAR_CHARS
 from forgetmenot.store import dock_rows, figures, picture_rows, streams
-from forgetmenot.text.mentions import with_names
+from forgetmenot.store.database import Database
 
 STREAMS_LIMIT = 60
 
@@ -17,29 +25,21 @@ STREAMS_LIMIT = 60
 async def _streams(context: DockContext, _request: web.Request) -> object:
     """Return the latest streams."""
     rows = await dock_rows.streams(context.db, STREAMS_LIMIT)
-    shown_names = await names(context.db, (row["recap"] for row in rows))
+    items = await named_rows(context.db, rows, "recap")
     current_id = await streams.current_id(context.db)
-    items = []
-    for row in rows:
-        item = {**dict(row), "recap": with_names(row["recap"], shown_names)}
+    for item in items:
         # A recap is written when a stream is over: until then it is told so far.
-        if row["id"] == current_id:
+        if item["id"] == current_id:
             now = context.clock.now()
             item["so_far"] = await stream_so_far(context.db, now, SO_FAR_CHARS)
-        items.append(item)
     return items
 
 
 async def _episodes(context: DockContext, request: web.Request) -> object:
     """Return the summaries of one stream; stretches in which nothing happened are left out."""
     rows = await dock_rows.episodes_of(context.db, id_of(request))
-    shown_names = await names(context.db, (row["summary"] for row in rows))
-    items = []
-    for row in rows:
-        if row["summary"] != NOTHING:
-            summary = with_names(row["summary"], shown_names)
-            items.append({**dict(row), "summary": summary})
-    return items
+    eventful_rows = [row for row in rows if row["summary"] != NOTHING]
+    return await named_rows(context.db, eventful_rows, "summary")
 
 
 async def _evening(context: DockContext, request: web.Request) -> object:
@@ -48,27 +48,34 @@ async def _evening(context: DockContext, request: web.Request) -> object:
     stream = await picture_rows.stream(db, id_of(request))
     if stream is None:
         raise InputError(reason("nothing_here"))
-    moments = await figures.moments_of(db, stream["id"])
-    shown_names = await names(db, (), (row["viewer_id"] for row in moments))
     minutes = await figures.minutes_of(db, stream["id"])
-    items = []
-    for row in moments:
-        items.append(
-            {
-                "at": row["at"],
-                "kind": row["kind"],
-                "text": row["text"],
-                "viewer": row["viewer_id"],
-                "who": name_of(row["viewer_id"], shown_names),
-            }
-        )
+    # A reply has no stream of its own: it is one of the time in which the stream was on.
     replies = await picture_rows.replies_between(db, stream["at"], stream["until"])
     return {
         **dict(stream),
         "minutes": [tuple(row) for row in minutes],
-        "moments": items,
+        "moments": await _moments(db, stream["id"]),
         "replies": replies,
     }
+
+
+async def _moments(db: Database, stream_id: int) -> list[Item]:
+    """Return what happened in a stream: raids, subs, clips and others, each with who it was."""
+    rows = await figures.moments_of(db, stream_id)
+    viewer_ids = [row["viewer_id"] for row in rows]
+    shown_names = await names(db, (), viewer_ids)
+    moments: list[Item] = []
+    for row in rows:
+        viewer_id = row["viewer_id"]
+        moment = {
+            "at": row["at"],
+            "kind": row["kind"],
+            "text": row["text"],
+            "viewer": viewer_id,
+            "who": name_of(viewer_id, shown_names),
+        }
+        moments.append(moment)
+    return moments
 
 
 ROUTES = (
