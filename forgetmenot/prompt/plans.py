@@ -50,5 +50,6 @@ def _was_asked(note: Note, end: int) -> bool:
 
 def _is_spoken_of(note: Note, texts: Iterable[str]) -> bool:
     """Return whether one of the texts shares a telling word with a plan, besides its day."""
+    # the day stands in every plan for that day
     plan_stems = telling_stems(without_times(note.fact), _SHORTEST_WORD)
-    return any(not plan_stems.isdisjoint(telling_stems(text)) for text in texts)
+    return any(plan_stems & telling_stems(text) for text in texts)

@@ -1,7 +1,7 @@
-"""Turns rows into lines, and lines into fenced blocks. One row is one line, whatever was typed into it.
+"""Turns database rows into lines of the prompt, and lines into fenced blocks.
 
-Names are looked up here, at the last moment. Text from chat is cleaned to one visible line and clipped; the fences
-keep it from closing its block.
+One row is one line, whatever was typed into it. Names are looked up here, at the last moment. Text from chat is
+cleaned to one visible line and clipped; the fences keep it from closing its block.
 """
 
 from collections import defaultdict
@@ -58,9 +58,6 @@ _NUMBER_WORDS = (
     "ten",
 )
 
-# The present names of people, by id.
-Names = Mapping[str, str]
-
 # The label of a note's source, where it is not what its subject said.
 _SOURCE_LABELS = {
     SourceKind.OBSERVED: "seen in chat",
@@ -112,7 +109,8 @@ class Block(Struct, frozen=True):
             return ""
         # blocks that continue another one have its name in the prompt
         name = self.name.removesuffix("_more").removesuffix("_asked")
-        fenced_rows = fence(name, "\n".join(row.text for row in self.rows))
+        lines = "\n".join(row.text for row in self.rows)
+        fenced_rows = fence(name, lines)
         if not self.lead:
             return f"{fenced_rows}\n\n"
         return f"{self.lead}\n{fenced_rows}\n\n"
@@ -124,7 +122,11 @@ class Block(Struct, frozen=True):
         for row in self.rows:
             row_ids += row.rows
         return Section(
-            self.name, text, estimate_tokens(text), tuple(row_ids), self.already_dropped
+            name=self.name,
+            text=text,
+            tokens=estimate_tokens(text),
+            rows=tuple(row_ids),
+            dropped=self.already_dropped,
         )
 
 
@@ -135,10 +137,10 @@ def plain_section(name: str, text: str) -> Section:
 
 def one_line(
     text: str,
-    names: Names,
-    max_bytes: int,
+    names: Mapping[str, str],
+    max_bytes: int = LINE_BYTES,
 ) -> str:
-    """Return foreign text with today's names for its mentions, on one line, clipped."""
+    """Return foreign text on one line, clipped, with the present name of everybody it mentions, by id."""
     return clip_bytes(clean(with_names(text, names)), max_bytes)
 
 
@@ -148,13 +150,6 @@ def name_of(viewer: Viewer) -> str:
     return shown_name(clip_bytes(name, NAME_BYTES)) or SOMEBODY
 
 
-def unclear_line(unclear: UnclearName) -> str:
-    """Return whom a word may mean: `"bob" may be BobTheBuilder or bob_ross`, of which the reply may ask."""
-    word = clip_bytes(clean(unclear.word), NAME_BYTES)
-    names = " or ".join(_as_shown(name) for name in unclear.names)
-    return f'"{word}" may be {names}: ask who is meant, unless it is plain.'
-
-
 # the same few names stand in every prompt
 @text_cache(2_048)
 def _as_shown(name: str) -> str:
@@ -162,187 +157,215 @@ def _as_shown(name: str) -> str:
     return clip_bytes(clean(shown_name(name)), NAME_BYTES)
 
 
-def _named(viewer_id: str, names: Names) -> str:
-    """Return a viewer's name as a prompt shows it; "somebody" where it is not known."""
-    name = names.get(viewer_id)
-    # Not through `_as_shown`: "@somebody" is what a viewer called "somebody" is shown as.
-    return SOMEBODY if name is None else _as_shown(name)
+class RowWriter(Struct, frozen=True):
+    """Writes rows with today's names of people, and days and times in the channel's time zone.
 
-
-def chat_row(
-    line: PromptLine,
-    names: Names,
-    max_bytes: int = LINE_BYTES,
-) -> Row:
-    """Return `alice: what she said`, or `you: …` for the bot's own line. A line with the id 0 is not stored."""
-    table = "replies"
-    speaker = "you"
-    if line.viewer_id is not None:
-        table = "events"
-        speaker = _named(line.viewer_id, names)
-    text = f"{speaker}: {one_line(line.text, names, max_bytes)}"
-    if not line.id:
-        return Row(text)
-    return Row(text, ((table, line.id),))
-
-
-def unsummarised_row(
-    line: PromptLine,
-    names: Names,
-    now: int,
-    zone: str,
-) -> Row:
-    """Return `[said today at 20:14, not summarised yet] alice: what she said`."""
-    row = chat_row(line, names)
-    day = ago(line.at, now, zone)
-    clock_time = f"{local_time(line.at, zone):%H:%M}"
-    label = f"[said {day} at {clock_time}, not summarised yet]"
-    return Row(f"{label} {row.text}", row.rows)
-
-
-def chat_rows(
-    lines: Sequence[PromptLine],
-    names: Names,
-    limit: int,
-) -> list[Row]:
-    """Return the newest rows of chat, at most `limit`, oldest first.
-
-    Each line has a row; all lines with the same words of more than A_FEW people have one together, where the last of
-    them was said: "18 people: RAID".
+    `names`: the present names of people, by id.
     """
-    keys = [words_key(line.text) for line in lines]
-    lines_by_words: dict[str, list[PromptLine]] = defaultdict(list)
-    for key, line in zip(keys, lines, strict=True):
-        lines_by_words[key].append(line)
-    newest_first: list[Row] = []
-    for key, line in zip(reversed(keys), reversed(lines), strict=True):
-        if len(newest_first) == limit:
-            break
-        same_lines = lines_by_words[key]
-        people = {same_line.viewer_id for same_line in same_lines}
-        if len(people) <= A_FEW:
-            newest_first.append(chat_row(line, names))
-        elif line is same_lines[-1]:
-            text = one_line(without_repeated_words(line.text), names, LINE_BYTES)
-            row_ids = tuple(("events", same_line.id) for same_line in same_lines)
-            newest_first.append(Row(f"{len(people)} people: {text}", row_ids))
-    return newest_first[::-1]
+
+    names: Mapping[str, str]
+    zone: str = "UTC"
+
+    def one_line(self, text: str, max_bytes: int = LINE_BYTES) -> str:
+        """Return foreign text on one line, clipped, with the present names of those it mentions."""
+        return one_line(text, self.names, max_bytes)
+
+    def name(self, viewer_id: str) -> str:
+        """Return a viewer's name as a prompt shows it; "somebody" where it is not known."""
+        name = self.names.get(viewer_id)
+        # Not through `_as_shown`: "@somebody" is what a viewer called "somebody" is shown as.
+        return SOMEBODY if name is None else _as_shown(name)
+
+    def chat_row(self, line: PromptLine, max_bytes: int = LINE_BYTES) -> Row:
+        """Return `alice: what she said`, or `you: …` for the bot's own line. A line with the id 0 is not stored."""
+        table = "replies"
+        speaker = "you"
+        if line.viewer_id is not None:
+            table = "events"
+            speaker = self.name(line.viewer_id)
+        text = f"{speaker}: {self.one_line(line.text, max_bytes)}"
+        if not line.id:
+            return Row(text)
+        return Row(text, ((table, line.id),))
+
+    def chat_rows(self, lines: Sequence[PromptLine], limit: int) -> list[Row]:
+        """Return the newest rows of chat, at most `limit`, oldest first.
+
+        Each line has a row; all lines with the same words of more than A_FEW people have one together, where the last
+        of them was said: "18 people: RAID".
+        """
+        keys = [words_key(line.text) for line in lines]
+        lines_by_words: dict[str, list[PromptLine]] = defaultdict(list)
+        for key, line in zip(keys, lines, strict=True):
+            lines_by_words[key].append(line)
+        newest_first: list[Row] = []
+        for key, line in zip(reversed(keys), reversed(lines), strict=True):
+            if len(newest_first) == limit:
+                break
+            same_lines = lines_by_words[key]
+            # one person who types the same five times is five lines: that says something of them
+            people = {same_line.viewer_id for same_line in same_lines}
+            if len(people) <= A_FEW:
+                newest_first.append(self.chat_row(line))
+            elif line is same_lines[-1]:
+                text = self.one_line(without_repeated_words(line.text))
+                row_ids = tuple(("events", same_line.id) for same_line in same_lines)
+                newest_first.append(Row(f"{len(people)} people: {text}", row_ids))
+        return newest_first[::-1]
+
+    def channel_note_row(self, note: Note) -> Row:
+        """Return a fact about the channel, or a running bit, with its dates.
+
+        It has no age: the prefix stays the same as time goes by.
+        """
+        labels = [f"id:{note.id}"]
+        if note.scope is Scope.RUNNING_BIT:
+            labels.append("running bit")
+        if note.source_kind is SourceKind.REPORTED:
+            labels.append(_SOURCE_LABELS[note.source_kind])
+        first_day = iso_day(note.first_said_at, self.zone)
+        last_day = iso_day(note.last_confirmed_at, self.zone)
+        if first_day == last_day:
+            labels.append(first_day)
+        else:
+            labels.append(f"{first_day}, again {last_day}")
+        fact = self.one_line(note.fact, FACT_BYTES)
+        return Row(f"[{'; '.join(labels)}] {fact}", (("notes", note.id),))
+
+    def past_row(self, past: Past) -> Row:
+        """Return an episode or a recap with its date."""
+        day = iso_day(past.at, self.zone)
+        return self._dated_row(past, [day])
+
+    def _dated_row(self, past: Past, when: list[str]) -> Row:
+        """Return an episode or a recap with these words for when it was."""
+        if past.minutes:
+            when.append(f"at {past.minutes} of the stream")
+        if past.link:
+            when.append(f"video: {past.link}")
+        label = ", ".join(when)
+        table = past.table
+        if past.is_recap:
+            label = f"recap of the stream of {label}"
+            table = "streams"
+        text = self.one_line(past.text, SUMMARY_BYTES)
+        return Row(f"({label}) {text}", ((table, past.id),))
 
 
-def event_row(
-    event: StreamEvent,
-    names: Names,
-    now: int,
-) -> Row:
-    """Return `12 min ago: 120 raiders from Ox have joined!`; with who it was, where Twitch's words do not say it."""
-    when = _minutes_ago(now - event.at)
-    text = one_line(event.text, names, LINE_BYTES)
-    name = _named(event.viewer_id, names)
-    # the viewer of a stream's event only stands for the channel
-    is_of_viewer = event.kind is not EventKind.STREAM
-    if is_of_viewer and name.casefold() not in text.casefold():
-        text = f"{name}: {text}"
-    return Row(f"{when}: {text}", (("events", event.id),))
+class TailRowWriter(RowWriter, frozen=True, kw_only=True):
+    """Writes rows that also say how long ago something was: never in the prefix, which stays the same.
 
-
-def moderation_row(event: StreamEvent, now: int) -> Row:
-    """Return `2 min ago: Bob was banned`, without the row that it is from: what explains a reply is read by anybody."""
-    when = _minutes_ago(now - event.at)
-    text = one_line(event.text, {}, LINE_BYTES)
-    return Row(f"{when}: {text}")
-
-
-def _minutes_ago(elapsed: int) -> str:
-    """Return a time that has passed (ms) in words; "just now" below a minute."""
-    minutes = max(0, elapsed) // MINUTE
-    return f"{minutes} min ago" if minutes else "just now"
-
-
-def note_row(
-    recalled: Recalled,
-    names: Names,
-    now: int,
-    zone: str,
-    *,
-    about: str = "",
-    asks_outcome: bool = False,
-) -> Row:
-    """Return `[id:12; 2 days ago] likes tea`. `about`: the name of whom it is about, to stand before it.
-
-    A note that was said on several days has the first and the last. What is over has its month, unless it names its
-    time itself. `asks_outcome`: it is a plan of which the reply may ask how it went.
+    `now`: the time of the reply (ms).
     """
-    note = recalled.note
-    labels = [f"id:{note.id}"]
-    if note.source_kind in _SOURCE_LABELS:
-        labels.append(_SOURCE_LABELS[note.source_kind])
-    is_over = note.status is NoteStatus.PAST or note.is_over(now)
-    if not is_over:
-        labels.append(_when_said(note, now, zone))
-    if asks_outcome:
-        labels.append("its day has passed: ask how it went")
-    text = one_line(note.fact, names, FACT_BYTES)
-    if is_over and not periods_in(note.fact.lower()):
-        month = f"{local_time(note.last_confirmed_at, zone):%B %Y}"
-        text = f"in {month}: {text}"
-    text = f"[{'; '.join(labels)}] {text}"
-    if about:
-        text = f"{about}: {text}"
-    return Row(text, (("notes", note.id),))
+
+    now: int
+
+    def note_row(
+        self,
+        recalled: Recalled,
+        *,
+        about: str = "",
+        asks_outcome: bool = False,
+    ) -> Row:
+        """Return `[id:12; 2 days ago] likes tea`. `about`: the name of whom it is about, to stand before it.
+
+        A note that was said on several days has the first and the last. What is over has its month, unless it names
+        its time itself. `asks_outcome`: it is a plan of which the reply may ask how it went.
+        """
+        note = recalled.note
+        labels = [f"id:{note.id}"]
+        if note.source_kind in _SOURCE_LABELS:
+            labels.append(_SOURCE_LABELS[note.source_kind])
+        is_over = note.status is NoteStatus.PAST or note.is_over(self.now)
+        if not is_over:
+            labels.append(self._when_said(note))
+        if asks_outcome:
+            labels.append("its day has passed: ask how it went")
+        text = self.one_line(note.fact, FACT_BYTES)
+        if is_over and not periods_in(note.fact.lower()):
+            month = f"{local_time(note.last_confirmed_at, self.zone):%B %Y}"
+            text = f"in {month}: {text}"
+        text = f"[{'; '.join(labels)}] {text}"
+        if about:
+            text = f"{about}: {text}"
+        return Row(text, (("notes", note.id),))
+
+    def named_note_row(self, recalled: Recalled) -> Row:
+        """Return a note with the name of whom it is about, who may be anybody, or "channel"."""
+        subject_id = recalled.note.subject_id
+        about = "channel" if subject_id is None else self.name(subject_id)
+        return self.note_row(recalled, about=about)
+
+    def _when_said(self, note: Note) -> str:
+        """Return when a note was said: "2 days ago", "2026-03-01", "2025-11-02, again yesterday"."""
+        first_day = iso_day(note.first_said_at, self.zone)
+        last_day = iso_day(note.last_confirmed_at, self.zone)
+        when = last_day
+        if self.now - note.last_confirmed_at < _SHOWN_BY_AGE:
+            when = self._ago(note.last_confirmed_at)
+        if first_day == last_day:
+            return when
+        return f"{first_day}, again {when}"
+
+    def unsummarised_row(self, line: PromptLine) -> Row:
+        """Return `[said today at 20:14, not summarised yet] alice: what she said`."""
+        row = self.chat_row(line)
+        clock_time = f"{local_time(line.at, self.zone):%H:%M}"
+        label = f"[said {self._ago(line.at)} at {clock_time}, not summarised yet]"
+        return Row(f"{label} {row.text}", row.rows)
+
+    def event_row(self, event: StreamEvent) -> Row:
+        """Return `12 min ago: 120 raiders from Ox have joined!`, with who it was if Twitch's words do not say it."""
+        text = self.one_line(event.text)
+        name = self.name(event.viewer_id)
+        # the viewer of a stream's event only stands for the channel
+        is_of_viewer = event.kind is not EventKind.STREAM
+        if is_of_viewer and name.casefold() not in text.casefold():
+            text = f"{name}: {text}"
+        return Row(f"{self._minutes_ago(event)}: {text}", (("events", event.id),))
+
+    def moderation_row(self, event: StreamEvent) -> Row:
+        """Return `2 min ago: Bob was banned`, without the row that it is from.
+
+        Anybody may read what explains a reply; what moderators did is for moderators alone.
+        """
+        return Row(f"{self._minutes_ago(event)}: {one_line(event.text, {})}")
+
+    def past_row(self, past: Past) -> Row:
+        """Return an episode or a recap with its date and how long ago that is."""
+        day = iso_day(past.at, self.zone)
+        when = [day, self._ago(past.at)]
+        if past.streams_ago is not None:
+            when.append(_streams_ago(past.streams_ago))
+        return self._dated_row(past, when)
+
+    def _ago(self, at: int) -> str:
+        """Return how many days ago a time (ms) is, in words."""
+        return ago(at, self.now, self.zone)
+
+    def _minutes_ago(self, event: StreamEvent) -> str:
+        """Return how long ago an event was, in words; "just now" below a minute."""
+        minutes = max(0, self.now - event.at) // MINUTE
+        return f"{minutes} min ago" if minutes else "just now"
 
 
-def _when_said(
-    note: Note,
-    now: int,
-    zone: str,
-) -> str:
-    """Return when a note was said: "2 days ago", "2026-03-01", "2025-11-02, again yesterday"."""
-    first_day = iso_day(note.first_said_at, zone)
-    last_day = iso_day(note.last_confirmed_at, zone)
-    when = last_day
-    if now - note.last_confirmed_at < _SHOWN_BY_AGE:
-        when = ago(note.last_confirmed_at, now, zone)
-    if first_day == last_day:
-        return when
-    return f"{first_day}, again {when}"
+def _streams_ago(streams: int) -> str:
+    """Return how many streams ago something was, in words."""
+    if streams == 0:
+        return "earlier this stream"
+    if streams == 1:
+        return "the last stream"
+    number = str(streams)
+    if 2 <= streams < 2 + len(_NUMBER_WORDS):
+        number = _NUMBER_WORDS[streams - 2]
+    return f"{number} streams ago"
 
 
-def named_note_row(
-    recalled: Recalled,
-    names: Names,
-    now: int,
-    zone: str,
-) -> Row:
-    """Return a note with the name of whom it is about, who may be anybody, or "channel"."""
-    about = "channel"
-    subject_id = recalled.note.subject_id
-    if subject_id is not None:
-        about = _named(subject_id, names)
-    return note_row(recalled, names, now, zone, about=about)
-
-
-def channel_note_row(
-    note: Note,
-    names: Names,
-    zone: str,
-) -> Row:
-    """Return a fact about the channel, or a running bit, with its dates.
-
-    It has no age: the prefix stays the same as time goes by.
-    """
-    labels = [f"id:{note.id}"]
-    if note.scope is Scope.RUNNING_BIT:
-        labels.append("running bit")
-    if note.source_kind is SourceKind.REPORTED:
-        labels.append(_SOURCE_LABELS[note.source_kind])
-    first_day = iso_day(note.first_said_at, zone)
-    last_day = iso_day(note.last_confirmed_at, zone)
-    if first_day == last_day:
-        labels.append(first_day)
-    else:
-        labels.append(f"{first_day}, again {last_day}")
-    fact = one_line(note.fact, names, FACT_BYTES)
-    return Row(f"[{'; '.join(labels)}] {fact}", (("notes", note.id),))
+def unclear_line(unclear: UnclearName) -> str:
+    """Return whom a word may mean: `"bob" may be BobTheBuilder or bob_ross`, of which the reply may ask."""
+    word = clip_bytes(clean(unclear.word), NAME_BYTES)
+    names = " or ".join(_as_shown(name) for name in unclear.names)
+    return f'"{word}" may be {names}: ask who is meant, unless it is plain.'
 
 
 def shortened(past: Past) -> Past:
@@ -364,46 +387,6 @@ def shortened(past: Past) -> Past:
         return past
     shown = kept if past.is_recap else kept[::-1]
     return replace(past, text=" ".join(shown))
-
-
-def past_row(
-    past: Past,
-    names: Names,
-    zone: str,
-    now: int | None = None,
-) -> Row:
-    """Return an episode or a recap with its date.
-
-    With `now` also how long ago that is: never in the prefix, which stays the same as time goes by.
-    """
-    when = [iso_day(past.at, zone)]
-    if now is not None:
-        when.append(ago(past.at, now, zone))
-        if past.streams_ago is not None:
-            when.append(_streams_ago(past.streams_ago))
-    if past.minutes:
-        when.append(f"at {past.minutes} of the stream")
-    if past.link:
-        when.append(f"video: {past.link}")
-    label = ", ".join(when)
-    table = past.table
-    if past.is_recap:
-        label = f"recap of the stream of {label}"
-        table = "streams"
-    text = one_line(past.text, names, SUMMARY_BYTES)
-    return Row(f"({label}) {text}", ((table, past.id),))
-
-
-def _streams_ago(streams: int) -> str:
-    """Return how many streams ago something was, in words."""
-    if streams == 0:
-        return "earlier this stream"
-    if streams == 1:
-        return "the last stream"
-    number = str(streams)
-    if 2 <= streams < 2 + len(_NUMBER_WORDS):
-        number = _NUMBER_WORDS[streams - 2]
-    return f"{number} streams ago"
 
 
 def speaker_line(
@@ -438,6 +421,11 @@ def wishes_of(viewer: Viewer) -> list[str]:
     return wishes
 
 
+def said_words(line: PromptLine) -> tuple[str | None, str]:
+    """Return who said which words, to tell whether a line is repeated."""
+    return (line.viewer_id, clean(line.text).casefold())
+
+
 def without_repeats(
     lines: Iterable[PromptLine],
     seen_ids: set[str],
@@ -449,7 +437,7 @@ def without_repeats(
     """
     newest_first: list[PromptLine] = []
     for line in reversed(list(lines)):
-        key = (line.viewer_id, clean(line.text).casefold())
+        key = said_words(line)
         if line.event_id in seen_ids or key in seen_texts:
             continue
         seen_ids.add(line.event_id)

@@ -36,7 +36,8 @@ from forgetmenot.people.handles import streamer_of
 from forgetmenot.people.names import index_of
 from forgetmenot.people.standing import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.privacy.suppression import SuppressionFilter
-from forgetmenot.prompt.assemble import BOT_REPLIES, assemble
+from forgetmenot.prompt.assemble import assemble
+from forgetmenot.prompt.blocks import BOT_REPLIES
 from forgetmenot.prompt.material import (
     EVENT_ROWS,
     NOTES_PER_OTHER,

@@ -1,6 +1,7 @@
 """Every language has every text, with the same things filled in, and no text is left over."""
 
 import ast
+import inspect
 import re
 import string
 from pathlib import Path
@@ -20,7 +21,7 @@ from forgetmenot.languages import (
 from forgetmenot.operations import actions
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.policy import RULES
-from forgetmenot.prompt import assemble
+from forgetmenot.prompt import assemble, blocks
 from forgetmenot.reply.output_filters import claims_action
 from forgetmenot.reply.triggers import TriggerKind
 from forgetmenot.secret_store import Account
@@ -213,10 +214,9 @@ def test_numbers_and_times_are_written_as_people_do() -> None:
 
 
 def test_every_part_of_a_prompt_and_trigger_has_words_in_the_dock() -> None:
-    source = Path(assemble.__file__).read_text(encoding="utf-8")
-    names = set(re.findall(r'(?:Block|plain_section)\(\s*"(\w+)"', source)) | {
-        "instructions"
-    }
+    source = inspect.getsource(assemble) + inspect.getsource(blocks)
+    pattern = r'(?:Block|plain_section|_newest_last)\(\s*"(\w+)"'
+    names = set(re.findall(pattern, source)) | {"instructions"}
     assert len(names) > 15
     triggers = {re.sub(r"\W+", "_", kind) for kind in TriggerKind} | {
         "command",

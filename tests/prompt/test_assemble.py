@@ -30,7 +30,7 @@ from forgetmenot.prompt.material import (
     PrefixMaterial,
     TailMaterial,
 )
-from forgetmenot.prompt.rows import chat_row, event_row, named_note_row, note_row
+from forgetmenot.prompt.rows import RowWriter, TailRowWriter
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import (
     ActionSettings,
@@ -184,20 +184,19 @@ def test_a_note_has_its_source_only_where_it_is_not_its_subjects_word(
     kind: SourceKind, row: str
 ) -> None:
     recalled = Recalled(note(1, "likes tea", source_kind=kind), 1.0)
-    assert note_row(recalled, {}, NOW, "UTC").text == row
+    assert TailRowWriter({}, now=NOW).note_row(recalled).text == row
 
 
 def test_a_note_has_its_days_or_its_month_but_where_it_names_one() -> None:
     times = {"first_said_at": NOW - 99 * DAY, "last_confirmed_at": NOW - 50 * DAY}
-    old = note_row(Recalled(note(1, "likes tea", **times), 1.0), {}, NOW, "UTC")
+    rows = TailRowWriter({}, now=NOW)
+    old = rows.note_row(Recalled(note(1, "likes tea", **times), 1.0))
     assert old.text == "[id:1; 2026-04-16, again 2026-06-04] likes tea"
-    month = note(1, "was in Oslo", **times, expires_at=NOW - DAY)
-    assert (
-        note_row(Recalled(month, 1.0), {}, NOW, "UTC").text
-        == "[id:1] in June 2026: was in Oslo"
-    )
+    ended = note(1, "was in Oslo", **times, expires_at=NOW - DAY)
+    ended_row = rows.note_row(Recalled(ended, 1.0))
+    assert ended_row.text == "[id:1] in June 2026: was in Oslo"
     dated = note(1, "had a recital on 3 June 2026", **times, expires_at=NOW - DAY)
-    shown_row = note_row(Recalled(dated, 1.0), {}, NOW, "UTC")
+    shown_row = rows.note_row(Recalled(dated, 1.0))
     assert shown_row.text == "[id:1] had a recital on 3 June 2026"
 
 
@@ -207,7 +206,8 @@ def test_a_note_has_its_days_or_its_month_but_where_it_names_one() -> None:
 def test_a_line_has_its_speakers_name_or_somebody(
     viewer_id: str | None, text: str
 ) -> None:
-    assert chat_row(line(1, "hi", viewer_id), {"2": "Bob"}).text == text
+    row = RowWriter({"2": "Bob"}).chat_row(line(1, "hi", viewer_id))
+    assert row.text == text
 
 
 @pytest.mark.parametrize(
@@ -218,9 +218,10 @@ def test_an_event_and_a_note_have_their_persons_name_or_somebody(
     names: dict[str, str], shown: str
 ) -> None:
     raid = StreamEvent(1, "e1", "3", EventKind.RAID, "20 raiders have joined!", NOW)
-    assert event_row(raid, names, NOW).text == f"just now: {shown}: {raid.text}"
+    rows = TailRowWriter(names, now=NOW)
+    assert rows.event_row(raid).text == f"just now: {shown}: {raid.text}"
     recalled = Recalled(note(1, "likes tea", subject_id="3"), 1.0)
-    row = named_note_row(recalled, names, NOW, "UTC")
+    row = rows.named_note_row(recalled)
     assert row.text == f"{shown}: [id:1; today] likes tea"
 
 
