@@ -138,6 +138,18 @@ def test_a_long_reply_is_cut_at_a_word_and_links_stay_where_they_are_allowed() -
     )
 
 
+def test_an_answer_is_read_up_to_its_four_thousandth_character() -> None:
+    assert polish(" " * 3_990 + "hello there", CONTEXT).text == "hello ther"
+
+
+def test_a_text_is_given_up_that_still_changes_after_twenty_rounds() -> None:
+    # Each round takes one mark of a list away, and one more finds nothing to do.
+    assert polish("* " * 19 + "hello", CONTEXT) == Polished("hello", ("markdown",))
+    assert polish("* " * 20 + "hello", CONTEXT) == Polished(
+        "", ("markdown", "never the same twice")
+    )
+
+
 def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() -> None:
     url = "https://carol.example/privacy"
     settings = Settings(
