@@ -6,14 +6,13 @@ be cut.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from forgetmenot.text.clean import plain
+from forgetmenot.text.tables import word_lists
 from forgetmenot.text.words import UNSPACED
 
 _ADULT = 18
@@ -27,9 +26,6 @@ _MIN_WORDS_LEFT = 2
 _TOKEN = re.compile(r"<@[^>]+>|\d+|[^\W\d_]+|[^\w\s'’]")
 _ENDS = frozenset(",;.!?)")
 _SENTENCE_ENDS = frozenset(".!?;")
-
-
-_NO_WORDS = frozenset[str]()
 
 
 class _Bearer(Enum):
@@ -69,16 +65,19 @@ class _Language:
             # The other values of a table are switches.
             if isinstance(words, str):
                 self._words[kind] = frozenset(plain(words).split())
-        numbers = plain(table.get("numbers", "")).split()
-        self._numbers = {word: number for number, word in enumerate(numbers)}
+        # The first word of the list is for zero.
+        self._numbers: dict[str, int] = {}
+        for number, word in enumerate(_number_words(table)):
+            self._numbers[word] = number
         # What stands before an age: "is 7", "turned 7".
         self.verbs = self.words("be") | self.words("turn")
         self.needs_unit = bool(table.get("needs_unit"))
+        # In German every noun has a capital: it shows no name.
         self.names_without_capitals = bool(table.get("names_without_capitals"))
 
     def words(self, kind: str) -> frozenset[str]:
         """Return the folded words of a kind."""
-        return self._words.get(kind, _NO_WORDS)
+        return self._words.get(kind, frozenset())
 
     def number(self, word: str) -> int | None:
         """Return the number that a word or its digits stand for; None if it is no number."""
@@ -88,38 +87,42 @@ class _Language:
         return self._numbers.get(word)
 
 
-@cache
-def _table() -> dict[str, dict[str, Any]]:
-    """Return the tables of ages_of_minors.toml, one for each language and one for unspaced scripts."""
-    file = files(__package__).joinpath("ages_of_minors.toml")
-    return tomllib.loads(file.read_text("utf-8"))
+def _number_words(table: dict[str, Any]) -> list[str]:
+    """Return the folded number words of a language from zero on; none if it lists none."""
+    return plain(table.get("numbers", "")).split()
 
 
 @cache
 def _languages() -> tuple[_Language, ...]:
     """Return the languages that part words by spaces."""
-    tables = dict(_table())
+    tables = dict(word_lists("ages_of_minors.toml"))
     del tables["unspaced"]
-    return tuple(_Language(table) for table in tables.values())
+    return tuple(map(_Language, tables.values()))
 
 
 @cache
 def _number_pattern() -> re.Pattern[str]:
     """Return a pattern for a digit or a number word: a text without one states no age."""
     number_words = set[str]()
-    for table in _table().values():
-        number_words.update(plain(table.get("numbers", "")).split())
-    return re.compile(rf"\d|\b(?:{'|'.join(sorted(number_words))})\b")
+    for table in word_lists("ages_of_minors.toml").values():
+        number_words.update(_number_words(table))
+    any_number_word = "|".join(sorted(number_words))
+    return re.compile(rf"\d|\b(?:{any_number_word})\b")
 
 
 def states_minor_age(text: str) -> bool:
     """Return whether a text states the age of a person below eighteen."""
+    # Asked of every fact and every summary, few of which have a number.
     if not _number_pattern().search(plain(text)):
         return False
     if _states_unspaced(text):
         return True
     tokens = _tokens(text)
-    return any(_AgeReader(tokens, language).minor_ages() for language in _languages())
+    for language in _languages():
+        reader = _AgeReader(tokens, language)
+        if reader.minor_ages():
+            return True
+    return False
 
 
 def without_minor_age(text: str) -> str:
@@ -145,6 +148,7 @@ def without_minor_age(text: str) -> str:
 
 def _without_ages(text: str, language: _Language) -> str | None:
     """Return a text without the minors' ages in one language; None if no sentence is left."""
+    # One age at a time: a cut moves the places of all tokens behind it.
     while True:
         reader = _AgeReader(_tokens(text), language)
         ages = reader.minor_ages()
@@ -189,13 +193,14 @@ class _AgeReader:
         before = age.start - 1
         if self._is_a("relative", before):
             return self._without_relative_clause(age, text)
-        opens_text = age.start == 0
-        goes_on_with_and = self._is_a("and", age.end)
-        goes_on_with_comma = self._word(age.end) == ","
-        if goes_on_with_and or (opens_text and goes_on_with_comma):
+        joins_behind = self._is_a("and", age.end)
+        if age.start == 0 and self._word(age.end) == ",":
+            joins_behind = True
+        if joins_behind:
             # "is 7 and plays chess": what joins goes with the age.
             return self._cut(text, age.start, age.end + 1)
-        if self._is_a("and", before) or self._word(before) == ",":
+        joins_before = self._is_a("and", before) or self._word(before) == ","
+        if joins_before:
             return self._cut(text, before, age.end)
         return None
 
@@ -204,12 +209,14 @@ class _AgeReader:
         relative = age.start - 1
         if self._is_a("and", age.end):
             return None
-        if self._word(relative - 1) != ",":
+        comma = relative - 1
+        if self._word(comma) != ",":
             return self._cut(text, relative, age.end)
         # Both commas go with ", who is 7,".
-        has_comma_behind = self._word(age.end) == ","
-        end = age.end + 1 if has_comma_behind else age.end
-        return self._cut(text, relative - 1, end)
+        end = age.end
+        if self._word(end) == ",":
+            end += 1
+        return self._cut(text, comma, end)
 
     def _cut(
         self,
@@ -222,8 +229,8 @@ class _AgeReader:
         text_behind = ""
         if end < len(self._tokens):
             text_behind = text[self._tokens[end].start :]
-        needs_space = text_behind != "" and text_behind[0] not in _ENDS
-        space = " " if needs_space else ""
+        # No space before a comma or a full stop.
+        space = "" if text_behind[:1] in _ENDS else " "
         shorter = f"{text_before}{space}{text_behind}".strip()
         if shorter == text:
             return None
@@ -246,7 +253,9 @@ class _AgeReader:
 
     def _is_person(self, place: int) -> bool:
         word = self._word(place)
-        return word.startswith("<") or word == "somebody" or self._is_a("people", place)
+        if word.startswith("<") or word == "somebody":
+            return True
+        return self._is_a("people", place)
 
     def _before_fillers(self, place: int) -> int:
         """Return the first place at or before this one that is no filler ("now", "only")."""
@@ -272,9 +281,11 @@ class _AgeReader:
             if self._language.number(token.word) is None:
                 continue
             verb = self._age_end(start)
-            if verb is None or verb - start < 3 or not self._is_a("be", verb):
+            if verb is None or not self._is_a("be", verb):
                 continue
-            if self._is_of_person(start, start, verb):
+            # A number and its unit alone before "is" are mostly no age: "5 Jahre ist das her".
+            word_count = verb - start
+            if word_count >= 3 and self._is_of_person(start, start, verb):
                 yield _Age(start, verb + 1, is_attribute=False)
 
     def _age_end(self, start: int) -> int | None:
@@ -283,13 +294,14 @@ class _AgeReader:
         if number is None:
             return None
         unit = start + 1
-        # "18 months old" is a minor's age.
+        has_old = self._is_a("old", unit + 1)
+        # "18 months old" is a minor's age; "6 months" alone is how long something takes.
         if self._is_a("baby", unit):
-            return unit + 2 if self._is_a("old", unit + 1) else None
+            return unit + 2 if has_old else None
         if number >= _ADULT:
             return None
         if self._is_a("unit", unit):
-            return unit + 2 if self._is_a("old", unit + 1) else unit + 1
+            return unit + 2 if has_old else unit + 1
         if self._language.needs_unit:
             return None
         if self._is_end(unit) or self._is_a("behind", unit):
@@ -307,8 +319,11 @@ class _AgeReader:
         if bearer is not _Bearer.SUBJECT:
             return bearer is _Bearer.PERSON
         has_unit = end > number_place + 1
+        if has_unit:
+            return True
+        # "is 2" of the subject is a score, a rank or a team.
         number = self._language.number(self._word(number_place)) or 0
-        return has_unit or number >= _MIN_BARE_AGE
+        return number >= _MIN_BARE_AGE
 
     def _bearer(self, verb: int) -> _Bearer:
         """Return of whom a verb speaks."""
@@ -322,6 +337,7 @@ class _AgeReader:
         refers_back = is_relative or word == "," or self._is_a("pronoun", place)
         if not refers_back:
             return self._noun_at(place)
+        # "has a brother, he is 7": whatever the last noun is.
         noun = self._noun_before(place)
         if noun is not None:
             return noun
@@ -341,6 +357,7 @@ class _AgeReader:
 
     def _noun_at(self, place: int) -> _Bearer:
         """Return what the noun that ends at a place is: a person or a thing."""
+        # Back over "Mia" and "called" to the noun that has the name: "a cat called Mia".
         while place > 0 and self._is_name(place):
             place -= 1
             while place > 0 and self._is_any(("naming", "and"), place):
@@ -384,7 +401,8 @@ class _AgeReader:
                 return None
             return _Age(number_place, adjective_end, is_attribute=True)
         before = number_place - 1
-        if self._is_a("aged", before) and self._bearer(before) is not _Bearer.THING:
+        is_aged = self._is_a("aged", before)
+        if is_aged and self._bearer(before) is not _Bearer.THING:
             end = self._age_end(number_place) or number_place + 1
             return _Age(before, end, is_attribute=True)
         return self._age_behind_mark(number_place)
@@ -408,15 +426,18 @@ class _AgeReader:
 
     def _adjective_end(self, number_place: int) -> int | None:
         """Return the place behind "7-year-old" or "7 year old"; None if it is no adjective."""
-        next_places = range(number_place + 1, min(number_place + 5, len(self._tokens)))
-        word_places = [place for place in next_places if self._word(place) != "-"]
-        if len(word_places) < 2:
+        unit = self._behind_hyphen(number_place)
+        if not self._is_any(("unit", "baby"), unit):
             return None
-        unit = word_places[0]
-        old = word_places[1]
-        if not self._is_any(("unit", "baby"), unit) or not self._is_a("old", old):
-            return None
-        return old + 1
+        old = self._behind_hyphen(unit)
+        return old + 1 if self._is_a("old", old) else None
+
+    def _behind_hyphen(self, place: int) -> int:
+        """Return the next place that has no hyphen."""
+        place += 1
+        while self._word(place) == "-":
+            place += 1
+        return place
 
     def _is_persons_adjective(self, start: int, end: int) -> bool:
         """Return whether "7-year-old" is of the subject ("is a 15-year-old gamer") or a child."""
@@ -425,9 +446,13 @@ class _AgeReader:
             return self._bearer(start) is not _Bearer.THING
         if self._is_a("be", verb):
             return self._bearer(verb) is not _Bearer.THING
-        if self._is_end(end) or self._is_a("people", end + 1):
+        # Whom "7-year-old" describes comes next, perhaps behind one word: "7-year-old little girl".
+        if self._is_a("people", end) or self._is_a("people", end + 1):
             return True
-        return self._is_any(("people", "naming", "and", "relative", "behind"), end)
+        # Without a noun behind it it is the noun itself: "has a 7-year-old and a dog".
+        if self._is_end(end):
+            return True
+        return self._is_any(("naming", "and", "relative", "behind"), end)
 
 
 # "an 8-year-old boy" becomes "an boy".
@@ -440,8 +465,8 @@ _ARTICLE_AN = re.compile(r"\b([Aa])n(?= [bcdfghjklmnpqrstvwxyz])")
 @cache
 def _unspaced_age() -> re.Pattern[str]:
     """Return the pattern of an age below eighteen with its unit ("7歳")."""
-    units = "|".join(_table()["unspaced"]["unit"].split())
-    return re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{units})")
+    units = _unspaced_words("unit")
+    return re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{'|'.join(units)})")
 
 
 def _states_unspaced(text: str) -> bool:
@@ -461,5 +486,10 @@ def _states_unspaced(text: str) -> bool:
 
 def _last_place(kind: str, text: str) -> int:
     """Return the place of the last word of a kind in a text; -1 if it has none."""
-    words = _table()["unspaced"][kind].split()
-    return max(text.rfind(word) for word in words)
+    return max(text.rfind(word) for word in _unspaced_words(kind))
+
+
+def _unspaced_words(kind: str) -> list[str]:
+    """Return the words of a kind for the scripts without spaces."""
+    listed: str = word_lists("ages_of_minors.toml")["unspaced"][kind]
+    return listed.split()

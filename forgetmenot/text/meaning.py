@@ -47,24 +47,14 @@ class WordTable:
         head = json.loads(data[len(MAGIC) : head_end])
         self.dimensions = int(head["dimensions"])
         self._near_count = int(head["near"])
-        view = memoryview(data)
-        start = head_end + 1
-        parts = []
-        for size in head["sizes"]:
-            parts.append(view[start : start + size])
-            start += size
+        # Views, not copies: they leave the mapped file on the disk.
+        parts = _parts_of(memoryview(data)[head_end + 1 :], head["sizes"])
         self._lines, self._near_numbers, self._nearness, self._vectors = parts
         # Each line is a stem and its words.
         lines = bytes(self._lines).decode("ascii").split("\n")
         line_lengths = (len(line) + 1 for line in lines)
         self._line_starts = array("I", accumulate(line_lengths, initial=0))
-        self._numbers: dict[str, int] = {}
-        for number, line in enumerate(lines):
-            for word in line.split(" ")[1:]:
-                self._numbers[word] = number
-        # A stem that is no word of its own stands for itself.
-        for number, line in enumerate(lines):
-            self._numbers.setdefault(line.partition(" ")[0], number)
+        self._numbers = _numbers_of_words(lines)
         self._lanes_of: dict[int, int] = {}
 
     def number(self, word: str) -> int | None:
@@ -73,14 +63,14 @@ class WordTable:
 
     def stem_of(self, number: int) -> str:
         """Return the stem that has a number."""
-        start, end = self._line_starts[number : number + 2]
+        start = self._line_starts[number]
+        end = self._line_starts[number + 1]
         line = bytes(self._lines[start : end - 1]).decode("ascii")
-        return line.partition(" ")[0]
+        return _stem_in(line)
 
     def numbers(self, words: Iterable[str]) -> list[int]:
         """Return the numbers of those words that the table has in this form."""
-        numbers = map(self._numbers.get, words)
-        return [number for number in numbers if number is not None]
+        return [self._numbers[word] for word in words if word in self._numbers]
 
     def near(self, number: int) -> list[tuple[int, float]]:
         """Return the nearest stems with their nearness, nearest first.
@@ -91,14 +81,19 @@ class WordTable:
         end = start + self._near_count
         # Each number takes two bytes, each nearness one.
         number_bytes = bytes(self._near_numbers[2 * start : 2 * end])
-        numbers = array("H", number_bytes)
-        nearness = [share / 255 for share in self._nearness[start:end]]
-        return list(zip(numbers, nearness, strict=True))
+        shares = self._nearness[start:end]
+        neighbours = []
+        for neighbour, share in zip(array("H", number_bytes), shares, strict=True):
+            neighbours.append((neighbour, share / 255))
+        return neighbours
 
     def total(self, numbers: Sequence[int]) -> "array[int]":
         """Return the sum of some stems' vectors, with ZERO in each component for each stem."""
-        total = sum(map(self._lanes, numbers[:MAX_WORDS]))
-        return array("H", total.to_bytes(2 * self.dimensions, "little"))
+        total = 0
+        for number in numbers[:MAX_WORDS]:
+            total += self._lanes(number)
+        total_bytes = total.to_bytes(2 * self.dimensions, "little")
+        return array("H", total_bytes)
 
     def _lanes(self, number: int) -> int:
         """Return a vector as one number.
@@ -118,6 +113,33 @@ class WordTable:
         return lanes
 
 
+def _parts_of(data: memoryview, sizes: Iterable[int]) -> list[memoryview]:
+    """Return the parts of these sizes that follow each other in the data."""
+    parts = []
+    start = 0
+    for size in sizes:
+        parts.append(data[start : start + size])
+        start += size
+    return parts
+
+
+def _numbers_of_words(lines: Sequence[str]) -> dict[str, int]:
+    """Return the number of the line for each word and each stem of the table."""
+    numbers: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        for word in line.split(" ")[1:]:
+            numbers[word] = number
+    # Stems come second: one that is also a word of another stem stays that word.
+    for number, line in enumerate(lines):
+        numbers.setdefault(_stem_in(line), number)
+    return numbers
+
+
+def _stem_in(line: str) -> str:
+    """Return the stem of a line of the table, which is its first word."""
+    return line.partition(" ")[0]
+
+
 class Meanings:
     """The vectors of some texts, ready to be compared with a message.
 
@@ -126,23 +148,23 @@ class Meanings:
 
     def __init__(self, table: WordTable, texts: Sequence[Sequence[int]]) -> None:
         self._table = table
-        counts = [min(len(numbers), MAX_WORDS) for numbers in texts]
-        self._counts = array("H", counts)
+        # Arrays: of each subject that recall caches, lists would take several times the memory.
+        self._counts = array("H")
         self._norms = array("f")
         totals = array("H")
-        for numbers, count in zip(texts, self._counts, strict=True):
+        for numbers in texts:
+            count = min(len(numbers), MAX_WORDS)
             total = table.total(numbers)
+            self._counts.append(count)
             self._norms.append(_norm(total, count * ZERO))
             totals.extend(total)
         # Side by side: one long integer has the same component of all texts.
-        dimensions = table.dimensions
         lanes = _in_lanes(totals)
         self._columns = []
-        for column in range(dimensions):
-            column_bytes = lanes[column::dimensions].tobytes()
-            self._columns.append(int.from_bytes(column_bytes, "little"))
-        bias_of_lane = _BIAS.to_bytes(4, "little")
-        self._bias = int.from_bytes(bias_of_lane * len(texts), "little")
+        for column in range(table.dimensions):
+            column_lanes = lanes[column :: table.dimensions]
+            self._columns.append(_as_long_integer(column_lanes))
+        self._bias = _as_long_integer(array("I", [_BIAS]) * len(texts))
 
     def cosines(self, numbers: Sequence[int]) -> list[float]:
         """Return how near each text is to a message of these words, from -1 to 1.
@@ -157,25 +179,40 @@ class Meanings:
         components = [
             round(_SCALED_LENGTH * (value - zero) / norm) for value in message
         ]
-        # One multiplication for each component gives the products of all texts at once, each in a lane of its own.
-        products = sum(map(int.__mul__, self._columns, components)) + self._bias
-        sums = array("I", products.to_bytes(4 * len(self._counts), "little"))
+        products = self._products(components)
         zero_of_word = ZERO * sum(components)
         cosines = []
-        rows = zip(sums, self._counts, self._norms, strict=True)
-        for biased_sum, count, text_norm in rows:
+        rows = zip(products, self._counts, self._norms, strict=True)
+        for biased_product, count, text_norm in rows:
             if not text_norm:
                 cosines.append(0.0)
                 continue
-            product = biased_sum - _BIAS - zero_of_word * count
+            # Takes out again what keeps the lanes, and the file's bytes, above zero.
+            product = biased_product - _BIAS - zero_of_word * count
             cosines.append(product / text_norm / _SCALED_LENGTH)
         return cosines
+
+    def _products(self, components: Sequence[int]) -> "array[int]":
+        """Return the product of a message with each text, with _BIAS added to each."""
+        # One multiplication for each component serves all texts, each in a lane of its own.
+        total = self._bias
+        for column, component in zip(self._columns, components, strict=True):
+            total += column * component
+        total_bytes = total.to_bytes(4 * len(self._counts), "little")
+        return array("I", total_bytes)
+
+
+def _as_long_integer(lanes: "array[int]") -> int:
+    """Return one integer that holds an array's numbers side by side."""
+    return int.from_bytes(lanes.tobytes(), "little")
 
 
 def _norm(total: "array[int]", zero: int) -> float:
     """Return the length of a vector to whose components `zero` was added."""
     # Σ(t - z)² written out, so that no loop of Python's runs over the components.
-    squares = math.hypot(*total) ** 2 - 2 * zero * sum(total) + len(total) * zero**2
+    squares = math.hypot(*total) ** 2
+    squares -= 2 * zero * sum(total)
+    squares += len(total) * zero**2
     # The components are whole numbers: what is less is an error of rounding.
     if squares <= 0.5:
         return 0.0

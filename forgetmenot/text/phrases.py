@@ -5,43 +5,39 @@ Any other word makes it talk, so "vergiss mein nicht" and "forget my drums" need
 """
 
 import re
-import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from forgetmenot.text.clean import clean, plain
+from forgetmenot.text.tables import word_lists
 from forgetmenot.text.words import UNSPACED
 
 _TOKEN = re.compile(r"[^\W_]+")
 # Characters that are read: no request is longer.
 _MAX_READ = 200
+# The keys of a language whose words may stand in a yes or a request.
+_KINDS = ("yes", "please", "verb", "me", "me_verb", "all", "subject", "can", "beside")
 # "yes, delete everything"
 _BESIDE_YES = {"yes", "please", "verb", "me", "me_verb", "all"}
-_KINDS = ("yes", "please", "verb", "me", "me_verb", "all", "subject", "can", "beside")
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    """Return the tables of phrases.toml, one for each language and a few for all."""
-    file = files(__package__).joinpath("phrases.toml")
-    return tomllib.loads(file.read_text("utf-8"))
+# "please everything about me"
+_BESIDE_EVERYTHING = {"all", "me", "beside", "please"}
 
 
 class _Vocabulary:
     """The words of one language and what they are for: a word may be for several things."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        self._kinds_of: dict[str, set[str]] = {}
+        self._kinds_of = defaultdict[str, set[str]](set)
         for kind in _KINDS:
-            for word in _TOKEN.findall(plain(table.get(kind, ""))):
-                self._kinds_of.setdefault(word, set()).add(kind)
+            listed = plain(table.get(kind, ""))
+            for word in _TOKEN.findall(listed):
+                self._kinds_of[word].add(kind)
         # In a language without spaces the longest listed word is read at each place.
         self._next_word: re.Pattern[str] | None = None
         if table.get("unspaced"):
-            longest_first = sorted(self._kinds_of, key=len, reverse=True)
-            self._next_word = re.compile(_one_of(longest_first))
+            self._next_word = re.compile(_one_of(self._kinds_of))
 
     def kinds(self, text: str) -> list[set[str]] | None:
         """Return what each word of a text is for; None if it has no word, or one not listed."""
@@ -72,12 +68,18 @@ class _Vocabulary:
 
 
 def _one_of(words: Iterable[str]) -> str:
-    return "|".join(map(re.escape, words))
+    """Return a pattern of any of these words, the longest that fits."""
+    # A pattern takes the first that fits, and some words begin others.
+    longest_first = sorted(words, key=len, reverse=True)
+    return "|".join(map(re.escape, longest_first))
 
 
 @cache
 def _vocabularies() -> tuple[_Vocabulary, ...]:
-    return tuple(_Vocabulary(table) for table in _table().values() if "verb" in table)
+    """Return the vocabulary of each language."""
+    tables = word_lists("phrases.toml").values()
+    # The other tables are for all languages.
+    return tuple(_Vocabulary(table) for table in tables if "verb" in table)
 
 
 def is_yes(text: str) -> bool:
@@ -89,8 +91,9 @@ def _says_yes(word_kinds: list[set[str]] | None) -> bool:
     """Return whether words of these kinds agree, and say nothing else; None: a word is not listed."""
     if word_kinds is None:
         return False
-    agrees = any("yes" in kinds for kinds in word_kinds)
-    return agrees and all(kinds & _BESIDE_YES for kinds in word_kinds)
+    if not any("yes" in kinds for kinds in word_kinds):
+        return False
+    return all(kinds & _BESIDE_YES for kinds in word_kinds)
 
 
 def asks_to_be_forgotten(sentence: str) -> bool:
@@ -109,8 +112,9 @@ def _forgets_everything(word_kinds: list[set[str]] | None) -> bool:
     # One word may be the whole of it: "olvídame".
     if "me_verb" in all_kinds:
         return True
-    has_object = "me" in all_kinds or "all" in all_kinds
-    return "verb" in all_kinds and has_object
+    if "verb" not in all_kinds:
+        return False
+    return "me" in all_kinds or "all" in all_kinds
 
 
 def _is_statement(word_kinds: list[set[str]]) -> bool:
@@ -136,16 +140,15 @@ def _is_everything(word_kinds: list[set[str]] | None) -> bool:
         return False
     if not any(kinds & {"all", "me"} for kinds in word_kinds):
         return False
-    return all(kinds & {"all", "me", "beside", "please"} for kinds in word_kinds)
+    return all(kinds & _BESIDE_EVERYTHING for kinds in word_kinds)
 
 
 class _WishForm:
     """How one language asks to remember, or to forget, one thing."""
 
     def __init__(self, table: Mapping[str, Any], kind: str) -> None:
-        polite_words = [_spaced(word) for word in table["please"].split()]
-        polite = _one_of(sorted(polite_words, key=len, reverse=True))
-        before = _one_of(_spaced(word) for word in table.get(kind, "").split())
+        polite = _one_of(_phrases_in(table["please"]))
+        before = _one_of(_phrases_in(table.get(kind, "")))
         behind = _one_of(table.get(f"{kind}_behind", "").split())
         if before:
             form = (
@@ -171,16 +174,16 @@ class _WishForm:
         return sentence[start : start + len(wish["topic"])].strip()
 
 
-def _spaced(listed: str) -> str:
-    """Return a phrase of the table with its spaces: "lo_de" is "lo de"."""
-    return plain(listed).replace("_", " ")
+def _phrases_in(listed: str) -> list[str]:
+    """Return the phrases of a list, folded, with their spaces: "lo_de" is "lo de"."""
+    return [phrase.replace("_", " ") for phrase in plain(listed).split()]
 
 
 @cache
 def _wish_forms(kind: str) -> tuple[_WishForm, ...]:
     """Return how each language asks to "remember" or to "forget" one thing."""
     forms = []
-    for table in _table().values():
+    for table in word_lists("phrases.toml").values():
         if kind in table or f"{kind}_behind" in table:
             forms.append(_WishForm(table, kind))
     return tuple(forms)
@@ -208,7 +211,7 @@ def _wished_topic(kind: str, sentence: str) -> str:
 @cache
 def honorifics() -> tuple[str, ...]:
     """Return what stands behind a name where no space parts words: さん, 님."""
-    return tuple(_table()["address"]["honorific"].split())
+    return tuple(word_lists("phrases.toml")["address"]["honorific"].split())
 
 
 # ── what a fact in one of these languages says ──────────────────────────────────────────────
@@ -217,14 +220,11 @@ def honorifics() -> tuple[str, ...]:
 @cache
 def _possessives() -> tuple[frozenset[str], re.Pattern[str]]:
     """Return the words for "my", and a pattern for those that no space parts from the thing."""
-    spaced_words = set[str]()
+    spaced_words: list[str] = []
     unspaced_words: list[str] = []
-    for table in _table().values():
-        listed = table.get("mine", "").split()
-        if table.get("unspaced"):
-            unspaced_words += listed
-        else:
-            spaced_words.update(listed)
+    for table in word_lists("phrases.toml").values():
+        words = unspaced_words if table.get("unspaced") else spaced_words
+        words += table.get("mine", "").split()
     unspaced_pattern = re.compile(rf"(?<!\w)(?:{'|'.join(unspaced_words)})(?=\w)")
     return frozenset(spaced_words), unspaced_pattern
 
@@ -242,7 +242,8 @@ def without_possessives(topic: str) -> str:
 
 @cache
 def _listed(name: str) -> frozenset[str]:
-    return frozenset(_table()[name]["words"].split())
+    """Return the words of a table that is for all languages."""
+    return frozenset(word_lists("phrases.toml")[name]["words"].split())
 
 
 def _words_and_letters(text: str) -> list[str]:
@@ -258,16 +259,18 @@ def says_otherwise(fact: str) -> bool:
     negations = _listed("otherwise")
     if not negations.isdisjoint(_words_and_letters(fact)):
         return True
-    unspaced_negations = [word for word in negations if UNSPACED.match(word)]
-    return any(word in fact for word in unspaced_negations)
+    # Of several letters, inside of a run that no space parts: "ではなかった".
+    unspaced_negations = filter(UNSPACED.match, negations)
+    return any(negation in fact for negation in unspaced_negations)
 
 
 @cache
 def _verbs() -> Mapping[str, str]:
     """Return the English words for each listed verb form."""
     english_of: dict[str, str] = {}
-    for english, forms in _table()["verbs"].items():
-        english_of |= dict.fromkeys(plain(forms).split(), english)
+    for english, forms in word_lists("phrases.toml")["verbs"].items():
+        for form in plain(forms).split():
+            english_of[form] = english
     return english_of
 
 
@@ -290,8 +293,9 @@ def _numbers() -> Mapping[str, str]:
     digits_of: dict[str, str] = {}
     for number, word in enumerate(_ENGLISH_NUMBERS.split(), start=2):
         digits_of[word] = str(number)
-    for digits, words in _table()["numbers"].items():
-        digits_of |= dict.fromkeys(words.split(), digits)
+    for digits, words in word_lists("phrases.toml")["numbers"].items():
+        for word in words.split():
+            digits_of[word] = digits
     return digits_of
 
 
@@ -320,9 +324,9 @@ def without_numbers(fact: str) -> str:
 @cache
 def _number_letter() -> re.Pattern[str]:
     """Return a pattern for a digit, or a letter of an unspaced script for a number or a counter."""
-    listed = {*_numbers(), *_listed("counters")}
-    unspaced_words = sorted(word for word in listed if UNSPACED.match(word))
-    return re.compile(f"[{''.join(unspaced_words)}\\d]")
+    listed = _listed("counters").union(_numbers())
+    letters = "".join(word for word in listed if UNSPACED.match(word))
+    return re.compile(rf"[{letters}\d]")
 
 
 def describes_somebody_else(sentence: str) -> bool:

@@ -6,13 +6,11 @@ Reddit", "is the owner of a bakery".
 """
 
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from forgetmenot.text.clean import fold_word, plain
+from forgetmenot.text.tables import word_lists
 from forgetmenot.text.words import UNSPACED
 
 # Each clause is read alone, so that "is a mod and likes tea" is a claim.
@@ -23,16 +21,9 @@ _MAX_READ = 600
 
 
 @cache
-def _table() -> dict[str, Any]:
-    """Return the tables of roles.toml."""
-    file = files(__package__).joinpath("roles.toml")
-    return tomllib.loads(file.read_text("utf-8"))
-
-
-@cache
 def _words(*kinds: str) -> frozenset[str]:
     """Return the words of some kinds, which are the keys of roles.toml."""
-    table = _table()
+    table = word_lists("roles.toml")
     return frozenset(" ".join(table[kind] for kind in kinds).split())
 
 
@@ -40,7 +31,7 @@ def _words(*kinds: str) -> frozenset[str]:
 def _claim_in_japanese() -> re.Pattern[str]:
     """Return the pattern of a sentence that claims a role: who, where, as what, an ending."""
     any_of = {}
-    for kind, words in _table()["unspaced"].items():
+    for kind, words in word_lists("roles.toml")["unspaced"].items():
         any_of[kind] = "|".join(map(re.escape, words.split()))
     subject = f"(?:{any_of['subject']})?"
     place = f"(?:{any_of['place']})?"

@@ -15,17 +15,16 @@ first text that may have one. Pure.
 """
 
 import re
-import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forgetmenot.text.ages_of_minors import states_minor_age
 from forgetmenot.text.clean import LEET_WORD, fold_word, plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
+from forgetmenot.text.tables import word_lists
 from forgetmenot.text.words import UNSPACED, stems, text_cache
 
 if TYPE_CHECKING:
@@ -95,13 +94,6 @@ def _statements(text: str) -> Iterator[str]:
     """Yield the categories of what a text states."""
     for reading in _readings(_as_read(text)[:_MAX_READ]):
         yield from _stated(reading)
-
-
-@cache
-def _table() -> dict[str, Any]:
-    """Return the tables of sensitive.toml."""
-    file = files(__package__).joinpath("sensitive.toml")
-    return tomllib.loads(file.read_text("utf-8"))
 
 
 def _as_read(text: str) -> str:
@@ -272,7 +264,7 @@ def _has_any(tokens: Iterable[str], words: Container[str]) -> bool:
 def _phrases() -> dict[str, list[_Phrase]]:
     """Return the phrases by their first word as it is listed, in the order of the categories."""
     phrases: dict[str, list[_Phrase]] = {}
-    for table in _table()["spaced"].values():
+    for table in word_lists("sensitive.toml")["spaced"].values():
         language = _Language(table)
         for category in CATEGORIES:
             for predicate, listed in table.get(category, {}).items():
@@ -288,7 +280,7 @@ def _phrases_anywhere() -> dict[str, re.Pattern[str]]:
     """Return the phrases of languages that do not part words, by category."""
     age = r"(?<!\d)(?:[5-9]|1[0-7])"
     patterns = {}
-    for category, phrases in _table()["unspaced"].items():
+    for category, phrases in word_lists("sensitive.toml")["unspaced"].items():
         pattern = _one_of(phrases).replace(r"\#", age).replace("_", " ")
         patterns[category] = re.compile(pattern)
     return patterns
@@ -383,7 +375,7 @@ def _is_account(run: str) -> bool:
 @cache
 def _shape(name: str) -> re.Pattern[str]:
     """Return a pattern of the table, with its parts ("%word%") put in."""
-    table = _table()["shapes"]
+    table = word_lists("sensitive.toml")["shapes"]
     words = dict(table["words"])
     longest_first = sorted(_digits(), key=len, reverse=True)
     words["digit_name"] = " ".join(longest_first)
@@ -468,7 +460,7 @@ def _phone_numbers(
     """Yield the numbers of a text that have seven digits, as the regions of a list write them."""
     from phonenumbers import PhoneNumberMatcher
 
-    for region in _table()["shapes"]["regions"][regions].split():
+    for region in word_lists("sensitive.toml")["shapes"]["regions"][regions].split():
         matcher = PhoneNumberMatcher(
             text, region, leniency=leniency, max_tries=_MAX_TRIES
         )
@@ -519,7 +511,7 @@ def _joined_letters(lone_letters: re.Match[str]) -> str:
 def _digits() -> dict[str, str]:
     """Return the digits for each word that stands for some."""
     digits_of: dict[str, str] = {}
-    for digits, words in _table()["shapes"]["digits"].items():
+    for digits, words in word_lists("sensitive.toml")["shapes"]["digits"].items():
         digits_of |= dict.fromkeys(words.split(), digits)
     return digits_of
 
