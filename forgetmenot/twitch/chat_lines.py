@@ -11,12 +11,11 @@ at a word. A `<@42>` that somebody typed is no mention: it leaves here as `(@42>
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import TypeAlias
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
@@ -38,29 +37,39 @@ class IrcLine(Struct, frozen=True):
     tags: Mapping[str, str] = field(default_factory=dict)
     nick: str = ""
 
+    def tag(self, name: str) -> str:
+        """Return the value of a tag; "" if the line has none of that name."""
+        return self.tags.get(name, "")
+
 
 def parse(line: str) -> IrcLine:
     """Return the parts of one line, with or without its line end.
 
     A line without a command has an empty one.
     """
-    # Half a character is no text.
-    text = line if line.isascii() else line.encode("utf-8", "replace").decode()
+    text = line
+    # Half a character is no text, and a database would refuse it.
+    if not line.isascii():
+        text = line.encode("utf-8", "replace").decode()
     rest = text.rstrip("\r\n").lstrip(" ")
-    tags: dict[str, str] = {}
-    nick = ""
-    if rest.startswith("@"):
-        tag_text, _, rest = rest[1:].partition(" ")
-        tags = _tags(tag_text)
-        rest = rest.lstrip(" ")
-    if rest.startswith(":"):
-        prefix, _, rest = rest[1:].partition(" ")
-        nick = _nick(prefix)
-    words, colon, trailing = (" " + rest).partition(" :")
-    parts = words.split()
-    command = parts[0].upper() if parts else ""
-    params = (*parts[1:], trailing) if colon else tuple(parts[1:])
-    return IrcLine(command, params, tags, nick)
+    tags, rest = _marked_word("@", rest)
+    prefix, rest = _marked_word(":", rest)
+    # The last parameter may have spaces: it begins with a colon, which may also be the first sign.
+    before_last, colon, last = f" {rest}".partition(" :")
+    words = before_last.split()
+    command = words[0].upper() if words else ""
+    params = words[1:]
+    if colon:
+        params.append(last)
+    return IrcLine(command, tuple(params), _tags(tags), _nick(prefix))
+
+
+def _marked_word(mark: str, rest: str) -> tuple[str, str]:
+    """Return the first word without its mark, and what is behind it; "" if it has another mark."""
+    if not rest.startswith(mark):
+        return "", rest
+    word, _, behind = rest[1:].partition(" ")
+    return word, behind.lstrip(" ")
 
 
 def _tags(text: str) -> dict[str, str]:
@@ -69,17 +78,19 @@ def _tags(text: str) -> dict[str, str]:
         # At the first "=" only: a value may have more of them.
         key, _, value = part.partition("=")
         if key:
-            tags[key] = _ESCAPED.sub(_unescaped, value) if "\\" in value else value
+            tags[key] = _ESCAPED.sub(_unescaped, value)
     return tags
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    return _ESCAPES.get(match[1], match[1])
+    sign = match[1]
+    return _ESCAPES.get(sign, sign)
 
 
 def _nick(prefix: str) -> str:
-    before, bang, behind = prefix.partition("!")
-    nick = before if before or not bang else behind.partition("@")[0]
+    name, _, user_at_host = prefix.partition("!")
+    user, _, _ = user_at_host.partition("@")
+    nick = name or user
     return nick.lower()
 
 
@@ -91,20 +102,19 @@ _MAX_NAME = 100
 
 _ME = "\x01ACTION "
 _COLOR = re.compile("#[0-9A-Fa-f]{6}")
-_READ_COMMANDS = frozenset(
-    ("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE")
-)
+# Of any other notice Twitch's own sentence says what it is.
 _NOTICE_KINDS = {
     "announcement": EventKind.ANNOUNCEMENT,
     "raid": EventKind.RAID,
-    **dict.fromkeys(
-        ("sub", "resub", "primepaidupgrade", "giftpaidupgrade", "anongiftpaidupgrade"),
-        EventKind.SUB,
-    ),
-    **dict.fromkeys(
-        ("subgift", "anonsubgift", "submysterygift", "anonsubmysterygift"),
-        EventKind.GIFT,
-    ),
+    "sub": EventKind.SUB,
+    "resub": EventKind.SUB,
+    "primepaidupgrade": EventKind.SUB,
+    "giftpaidupgrade": EventKind.SUB,
+    "anongiftpaidupgrade": EventKind.SUB,
+    "subgift": EventKind.GIFT,
+    "anonsubgift": EventKind.GIFT,
+    "submysterygift": EventKind.GIFT,
+    "anonsubmysterygift": EventKind.GIFT,
 }
 
 
@@ -146,36 +156,21 @@ def understand(
 
     `room` is the channel's login; None takes lines of any channel. `now` (ms) dates undated lines.
     """
+    # An empty line is nothing; a line of tags alone is half of one.
+    if not line.command and not line.tags:
+        return OtherLine("")
     if not _is_command(line.command):
-        return Unparsed() if line.command or line.tags else OtherLine("")
-    if line.command not in _READ_COMMANDS:
-        return OtherLine(line.command)
-    if not line.params or not line.params[0].startswith("#"):
         return Unparsed()
-    line_room = line.params[0][1:].lower()
-    if _is_shared_from_elsewhere(line) or (
-        room is not None and line_room != room.lower()
-    ):
+    read = _READERS.get(line.command)
+    if read is None:
+        return OtherLine(line.command)
+    line_room = line.params[0] if line.params else ""
+    if not line_room.startswith("#"):
+        return Unparsed()
+    is_of_room = room is None or line_room.lower() == f"#{room.lower()}"
+    if not is_of_room or _is_shared_from_elsewhere(line):
         return OtherRoom()
-    return _item(line, now)
-
-
-def _item(line: IrcLine, now: int) -> ChatItem:
-    match line.command:
-        case "PRIVMSG":
-            return _message(line, now)
-        case "USERNOTICE":
-            return _notice(line, now)
-        case "CLEARCHAT":
-            return _clearing(line, now)
-        case "CLEARMSG":
-            event_id = line.tags.get("target-msg-id")
-            return (
-                Redaction(_sent_at(line, now), event_id=event_id)
-                if event_id
-                else Unparsed()
-            )
-    return _room_state(line.tags)
+    return read(line, now)
 
 
 def _is_command(command: str) -> bool:
@@ -189,63 +184,100 @@ def _is_shared_from_elsewhere(line: IrcLine) -> bool:
 
     Twitch sends it to all channels that share the chat, with the one it was said in.
     """
-    source = line.tags.get("source-room-id", "")
-    return source not in ("", line.tags.get("room-id", ""))
+    source = line.tag("source-room-id")
+    own = line.tag("room-id")
+    return source not in {"", own}
 
 
 def _sent_at(line: IrcLine, now: int) -> int:
-    return number(line.tags.get("tmi-sent-ts", "")) or now
+    sent_at = number(line.tag("tmi-sent-ts"))
+    return sent_at or now
 
 
 def _second_param(line: IrcLine) -> str:
     return line.params[1] if len(line.params) > 1 else ""
 
 
-def _clearing(line: IrcLine, now: int) -> Redaction:
-    login = _second_param(line).lower()
-    user_id = line.tags.get("target-user-id") or _provisional(login) or None
-    duration = line.tags.get("ban-duration")
-    # Without a person the whole chat is cleared.
-    duration_s = number(duration) if duration and user_id else None
-    return Redaction(_sent_at(line, now), user_id=user_id, duration_s=duration_s)
-
-
-def _notice(line: IrcLine, now: int) -> ChatItem:
-    kind = _NOTICE_KINDS.get(line.tags.get("msg-id", ""), EventKind.NOTICE)
-    login = line.tags.get("login", "").lower()
-    return _event(line, kind, login, _second_param(line), now)
-
-
-def _room_state(tags: Mapping[str, str]) -> RoomState:
-    state = RoomState(tags.get("room-id", ""))
-    if "emote-only" in tags:
-        state = replace(state, emote_only=tags["emote-only"] == "1")
-    if "slow" in tags:
-        state = replace(state, slow_s=number(tags["slow"]))
-    if "followers-only" in tags:
-        # Minutes that somebody must have followed for: 0 is any follower, and -1 is off.
-        state = replace(
-            state, followers_only=not tags["followers-only"].startswith("-")
-        )
-    if "subs-only" in tags:
-        state = replace(state, subscribers_only=tags["subs-only"] == "1")
-    return state
-
-
 def _message(line: IrcLine, now: int) -> ChatItem:
     if len(line.params) < 2:
         return Unparsed()
     # A recording shows that the line was deleted later.
-    if line.tags.get("rm-deleted") == "1":
+    if line.tag("rm-deleted") == "1":
         return OtherLine("DELETED")
     text = line.params[-1]
     kind = EventKind.MESSAGE
     if text.startswith(_ME):
-        text = text[len(_ME) :].removesuffix("\x01")
+        text = text.removeprefix(_ME).removesuffix("\x01")
         kind = EventKind.ME
-    if number(line.tags.get("bits", "")):
+    # Whoever cheers in a /me has cheered.
+    bits = number(line.tag("bits"))
+    if bits:
         kind = EventKind.CHEER
     return _event(line, kind, line.nick, text, now)
+
+
+def _notice(line: IrcLine, now: int) -> ChatItem:
+    notice = line.tag("msg-id")
+    kind = _NOTICE_KINDS.get(notice, EventKind.NOTICE)
+    # Its prefix is Twitch's own server: the person stands in a tag.
+    login = line.tag("login").lower()
+    text = _second_param(line)
+    return _event(line, kind, login, text, now)
+
+
+def _clearing(line: IrcLine, now: int) -> Redaction:
+    sent_at = _sent_at(line, now)
+    login = _second_param(line).lower()
+    user_id = line.tag("target-user-id") or _provisional(login)
+    # Without a person the whole chat is cleared.
+    if not user_id:
+        return Redaction(sent_at)
+    # A timeout has a duration, a ban has none.
+    duration = line.tag("ban-duration")
+    duration_s = number(duration) if duration else None
+    return Redaction(sent_at, user_id=user_id, duration_s=duration_s)
+
+
+def _deletion(line: IrcLine, now: int) -> ChatItem:
+    event_id = line.tag("target-msg-id")
+    if not event_id:
+        return Unparsed()
+    return Redaction(_sent_at(line, now), event_id=event_id)
+
+
+def _room_state(line: IrcLine, _now: int) -> RoomState:
+    slow_s = None
+    if "slow" in line.tags:
+        slow_s = number(line.tag("slow"))
+    followers_only = None
+    if "followers-only" in line.tags:
+        # Minutes that somebody must have followed for: 0 is any follower, and -1 is off.
+        minutes = line.tag("followers-only")
+        followers_only = not minutes.startswith("-")
+    return RoomState(
+        room_id=line.tag("room-id"),
+        emote_only=_is_on(line, "emote-only"),
+        slow_s=slow_s,
+        followers_only=followers_only,
+        subscribers_only=_is_on(line, "subs-only"),
+    )
+
+
+def _is_on(line: IrcLine, mode: str) -> bool | None:
+    """Return whether a mode is on; None if the line does not mention it."""
+    if mode not in line.tags:
+        return None
+    return line.tag(mode) == "1"
+
+
+# The commands that are read; any other line is part of the protocol.
+_READERS: Mapping[str, Callable[[IrcLine, int], ChatItem]] = {
+    "PRIVMSG": _message,
+    "USERNOTICE": _notice,
+    "CLEARCHAT": _clearing,
+    "CLEARMSG": _deletion,
+    "ROOMSTATE": _room_state,
+}
 
 
 def _event(
@@ -255,29 +287,31 @@ def _event(
     text: str,
     now: int,
 ) -> ChatItem:
-    tags = line.tags
-    user_id = tags.get("user-id") or _provisional(login)
+    user_id = line.tag("user-id") or _provisional(login)
     if not is_viewer_id(user_id):
         return Unparsed()
+    # The accounts that Twitch names for everybody who gives or cheers anonymously: as viewers they
+    # would be one person made of many.
     if is_anonymous(user_id, login):
         return OtherLine("ANONYMOUS")
-    display_name = defang(tags.get("display-name", "").strip()) or login
+    display_name = defang(line.tag("display-name").strip()) or login
+    system_text = line.tag("system-msg").strip()
     return ChatEvent(
-        id=tags.get("id") or _made_id(line, now),
+        id=line.tag("id") or _made_id(line, now),
         kind=kind,
         user_id=user_id,
         login=login[:_MAX_NAME],
         display_name=display_name[:_MAX_NAME],
         text=safe_text(text),
         at=_sent_at(line, now),
-        room_id=tags.get("room-id", ""),
-        badges=badges(tags.get("badges", "")),
-        reply_to=_reply_to(tags),
-        system_text=safe_text(tags.get("system-msg", "").strip()),
-        emote_only=tags.get("emote-only") == "1",
-        color=name_color(tags.get("color", "")),
-        sub_months=_sub_months(tags.get("badge-info", "")),
-        watch_streak=_watch_streak(tags),
+        room_id=line.tag("room-id"),
+        badges=badges(line.tag("badges")),
+        reply_to=_reply_to(line),
+        system_text=safe_text(system_text),
+        emote_only=line.tag("emote-only") == "1",
+        color=name_color(line.tag("color")),
+        sub_months=_sub_months(line.tag("badge-info")),
+        watch_streak=_watch_streak(line),
     )
 
 
@@ -290,36 +324,39 @@ def _sub_months(badge_info: str) -> int:
     return 0
 
 
-def _watch_streak(tags: Mapping[str, str]) -> int:
+def _watch_streak(line: IrcLine) -> int:
     """Return the number of streams that Twitch announces as a watch streak; 0 if none."""
-    if tags.get("msg-param-category") != "watch-streak":
+    if line.tag("msg-param-category") != "watch-streak":
         return 0
-    return number(tags.get("msg-param-value", ""))
+    return number(line.tag("msg-param-value"))
 
 
 def _made_id(line: IrcLine, now: int) -> str:
     """Return an id for a line without one: the same line at the same time has the same."""
+    sent_at = line.tag("tmi-sent-ts") or str(now)
     content = (
-        line.tags.get("tmi-sent-ts") or str(now),
+        sent_at,
         line.command,
         line.nick,
-        line.tags.get("user-id", ""),
-        line.tags.get("msg-id", ""),
+        line.tag("user-id"),
+        line.tag("msg-id"),
         *line.params,
     )
     encoded = "\0".join(content).encode("utf-8", "surrogatepass")
     return f"made-{blake2b(encoded, digest_size=12).hexdigest()}"
 
 
-def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
+def _reply_to(line: IrcLine) -> ReplyTo | None:
     """Return the message that a line answers; None if it answers none."""
-    parent_id = tags.get("reply-parent-msg-id")
+    parent_id = line.tag("reply-parent-msg-id")
     if not parent_id:
         return None
-    login = tags.get("reply-parent-user-login", "").strip().lower()
-    user_id = tags.get("reply-parent-user-id") or _provisional(login)
-    text = safe_text(tags.get("reply-parent-msg-body", ""))
-    return ReplyTo(parent_id, user_id if is_viewer_id(user_id) else "", login, text)
+    login = line.tag("reply-parent-user-login").strip().lower()
+    user_id = line.tag("reply-parent-user-id") or _provisional(login)
+    if not is_viewer_id(user_id):
+        user_id = ""
+    text = line.tag("reply-parent-msg-body")
+    return ReplyTo(parent_id, user_id, login, safe_text(text))
 
 
 def name_color(value: str) -> str:
@@ -347,6 +384,9 @@ def badges(value: str) -> frozenset[str]:
 
 def number(value: str) -> int:
     """Return a whole number that Twitch wrote; 0 for anything else."""
-    # `int` takes long over thousands of digits, and `isdigit` alone takes "²".
-    is_number = value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS
+    # `int` takes long over thousands of digits.
+    if len(value) > _MAX_DIGITS:
+        return 0
+    # `isdigit` alone takes "²".
+    is_number = value.isascii() and value.isdigit()
     return int(value) if is_number else 0

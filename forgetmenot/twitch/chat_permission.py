@@ -8,6 +8,7 @@ Guarantees:
   command's answer, ends that.
 """
 
+import math
 from collections.abc import Callable
 
 from forgetmenot.clock import Clock
@@ -61,13 +62,12 @@ class ChatPermission:
         """Take in what chat reports of its modes, and of the bot's own timeouts."""
         if isinstance(item, RoomState):
             self._room_is(item)
-        elif (
-            isinstance(item, Redaction)
-            and item.user_id
-            and item.user_id == self._own_id()
-        ):
-            # a ban has no duration; the connection notices it
-            self._timed_out_until = self._clock.now() + (item.duration_s or 0) * SECOND
+        if not isinstance(item, Redaction) or not item.user_id:
+            return
+        # a ban has no duration; the connection notices it
+        if item.user_id == self._own_id():
+            duration_s = item.duration_s or 0
+            self._timed_out_until = self._clock.now() + duration_s * SECOND
 
     def _room_is(self, state: RoomState) -> None:
         """Take over what a ROOMSTATE names, which is all modes or one that changed."""
@@ -77,11 +77,10 @@ class ChatPermission:
             self._slow_s = state.slow_s
         if state.subscribers_only is not None:
             self._subscribers_only = state.subscribers_only
-        if (
-            state.followers_only is not None
-            and state.followers_only != self._followers_only
-        ):
-            self._followers_only = state.followers_only
+        followers_only = state.followers_only
+        if followers_only is not None and followers_only != self._followers_only:
+            self._followers_only = followers_only
+            # what was refused before says nothing of the new mode
             self._refusals = 0
 
     def answered(self, outcome: Outcome) -> None:
@@ -107,9 +106,10 @@ class ChatPermission:
         name = self._name()
         if self.is_banned():
             return reason("mute_banned", name=name)
-        left = self._timed_out_until - self._clock.now()
-        if left > 0:
-            return reason("mute_timed_out", name=name, n=-(-left // MINUTE))
+        remaining = self._timed_out_until - self._clock.now()
+        if remaining > 0:
+            minutes = math.ceil(remaining / MINUTE)
+            return reason("mute_timed_out", name=name, n=minutes)
         return self._trouble_of_modes(name) or self._trouble_of_refusals(name)
 
     def _trouble_of_modes(self, name: str) -> str:
@@ -120,24 +120,23 @@ class ChatPermission:
             return reason("mute_emote_only", name=name)
         if self._subscribers_only and role not in _TAKEN_FOR_FOLLOWERS:
             return reason("mute_subscribers_only", name=name)
+        if not self._followers_only or role in _TAKEN_FOR_FOLLOWERS:
+            return ""
         # whether it follows the channel is known to Twitch alone
-        if (
-            self._followers_only
-            and role not in _TAKEN_FOR_FOLLOWERS
-            and self._is_refused(1)
-        ):
+        if self._is_refused(1):
             return reason("mute_followers_only", name=name)
         return ""
 
     def _trouble_of_refusals(self, name: str) -> str:
         if not self._is_refused(REFUSALS_IN_A_ROW):
             return ""
-        return reason("mute_refused", name=name, message=self._refusal.rstrip("."))
+        message = self._refusal.rstrip(".")
+        return reason("mute_refused", name=name, message=message)
 
-    def _is_refused(self, least: int) -> bool:
+    def _is_refused(self, times: int) -> bool:
         """Return whether Twitch refused at least so many messages in a row, the last lately."""
-        is_lately = self._clock.now() - self._refused_at <= TRIED_AGAIN_AFTER
-        return self._refusals >= least and is_lately
+        age = self._clock.now() - self._refused_at
+        return self._refusals >= times and age <= TRIED_AGAIN_AFTER
 
     def warning(self) -> str:
         """Return what keeps the bot from writing, wholly or for noticeable times, or ""."""

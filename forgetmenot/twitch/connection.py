@@ -33,6 +33,7 @@ from forgetmenot.logs import log
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
+from forgetmenot.text.mentions import login_of
 from forgetmenot.twitch.chat_lines import (
     ChatItem,
     IrcLine,
@@ -122,7 +123,7 @@ class IrcConnection:
         self._clock = clock
         self._login = login
         self._random = random or Random()  # noqa: S311  # spreads reconnections; guards nothing
-        self._channel = settings().twitch.channel.lower().lstrip("#")
+        self._channel = login_of(settings().twitch.channel)
         # The access token that chat refused last, and how many in a row it refused.
         self.refused_token = ""
         self._refusals = 0
@@ -345,7 +346,7 @@ class IrcConnection:
             case "NOTICE":
                 self._notice(line, account)
             case "USERSTATE":
-                self.own_badges = badges(line.tags.get("badges", ""))
+                self.own_badges = badges(line.tag("badges"))
         if not isinstance(item, RoomState) or self._in_channel():
             return None
         return self._joined(item.room_id, account, gap_reason)
@@ -403,7 +404,7 @@ class IrcConnection:
     def _notice(self, line: IrcLine, account: Token | None) -> None:
         """Read why chat does not let the bot in. Raises TwitchError or _Rejoin."""
         text = line.params[-1].lower() if line.params else ""
-        notice = line.tags.get("msg-id", "")
+        notice = line.tag("msg-id")
         if account is not None and text.startswith(_LOGIN_REFUSED):
             self.refused_token = account.access
             self._login_trouble = reason("chat_without")

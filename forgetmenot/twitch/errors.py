@@ -22,11 +22,14 @@ from forgetmenot.errors import (
 from forgetmenot.languages import reason
 from forgetmenot.network import BadProxy
 
+# The connection was never made, so Twitch cannot have done what was asked for.
 _NEVER_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
     aiohttp.ClientHttpProxyError,
 )
+# Not Twitch: a proxy that takes no WebSocket, or a page in the place of JSON.
+_OTHER_SERVER = (aiohttp.WSServerHandshakeError, aiohttp.ContentTypeError)
 _BROKEN = (
     KeyError,
     IndexError,
@@ -62,44 +65,57 @@ def translated(doing: str) -> Iterator[None]:
 
 def translation(error: BaseException, doing: str) -> TwitchError | None:
     """Return the TwitchError for an error; None if it is not Twitch's, such as a cancellation."""
-    if type(error).__module__.partition(".")[0] == "twitchio":
+    # By its package: the classes are not imported before twitchio itself is.
+    package, _, _ = type(error).__module__.partition(".")
+    if package == "twitchio":
         return _from_twitchio(error, doing)
-    if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
+    if isinstance(error, _OTHER_SERVER):
         return _from_other_server(error.status, doing)
     # This class alone: the classes derived from it are about the connection.
     if type(error) is aiohttp.ClientResponseError:
         return from_status(error.status, error.message, doing)
-    if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
+    if isinstance(error, aiohttp.ClientError | OSError):
         kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
-        return kind(_could_not(doing, network_reason(error)))
+        why = network_reason(error)
+        return kind(_could_not(doing, why))
     if isinstance(error, BadProxy):
-        return TwitchUnavailable(_could_not(doing, str(error).rstrip(".")))
+        why = str(error).rstrip(".")
+        return TwitchUnavailable(_could_not(doing, why))
     if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
-        return TwitchUnavailable(reason("portal", doing=doing))
+        return _portal(doing)
     # twitchio reads answers without looking: a field that is missing ends as one of these.
     if isinstance(error, _BROKEN):
-        return AnswerLost(_could_not(doing, reason("no_answer")))
+        why = reason("no_answer")
+        return AnswerLost(_could_not(doing, why))
     return None
+
+
+def _portal(doing: str) -> TwitchUnavailable:
+    """Return the error for a web page in the place of an answer: a hotel's terms, say."""
+    return TwitchUnavailable(reason("portal", doing=doing))
 
 
 def _from_other_server(status: int, doing: str) -> TwitchError:
     """Return the error for an answer that cannot be Twitch's."""
-    # A hotel's page of terms.
+    # 511 is for networks that want a log-in of their own.
     if status < 400 or status == 511:
-        return TwitchUnavailable(reason("portal", doing=doing))
-    return TwitchUnavailable(_could_not(doing, reason("server_status", status=status)))
+        return _portal(doing)
+    why = reason("server_status", status=status)
+    return TwitchUnavailable(_could_not(doing, why))
 
 
 def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
     from twitchio.exceptions import HTTPException, MessageRejectedError
 
+    no_answer = reason("no_answer")
     if isinstance(error, MessageRejectedError):
-        return TwitchRefused(_could_not(doing, error.code or reason("no_answer")))
+        why = error.code or no_answer
+        return TwitchRefused(_could_not(doing, why))
     if not isinstance(error, HTTPException):
-        return TwitchUnavailable(_could_not(doing, reason("no_answer")))
+        return TwitchUnavailable(_could_not(doing, no_answer))
     message = str(error.extra.get("message", ""))
     if _is_page(message):
-        return TwitchUnavailable(reason("portal", doing=doing))
+        return _portal(doing)
     return from_status(error.status, message, doing)
 
 
@@ -112,13 +128,11 @@ def from_status(
     """Return the error for an HTTP status of 400 or more; `message` is Twitch's own text on it."""
     twitch_text = message.rstrip(".")
     if status == 401:
-        return TwitchLoginNeeded(
-            reason("expired", doing=doing, message=twitch_text or status)
-        )
+        message = twitch_text or str(status)
+        return TwitchLoginNeeded(reason("expired", doing=doing, message=message))
     if status == 429:
-        return TwitchRateLimited(
-            _could_not(doing, reason("asked_to_wait")), retry_after_s
-        )
+        why = reason("asked_to_wait")
+        return TwitchRateLimited(_could_not(doing, why), retry_after_s)
     server_status = reason("server_status", status=status)
     # 407 and 408 come from a proxy on the way.
     if 400 <= status < 500 and status not in (407, 408):
@@ -151,8 +165,8 @@ def network_reason(error: BaseException) -> str:
 
 
 def _is_page(text: str) -> bool:
-    beginning = text.lstrip()[:9].lower()
-    return beginning.startswith(("<!doctype", "<html", "<head", "<body"))
+    beginning = text.lstrip()[:9]
+    return beginning.lower().startswith(("<!doctype", "<html", "<head", "<body"))
 
 
 # ── messages that Twitch took and did not show ────────────────────────────────────────────────
@@ -189,8 +203,9 @@ def dropped(code: str | None, sentence: str | None = None) -> Outcome:
 
     AutoMod may still release one that it holds, so its outcome is unknown.
     """
-    known_text = DROPS.get((code or "").lower())
+    code = code or ""
+    known_text = DROPS.get(code.lower())
     why = known_text or sentence or f"Twitch did not show the message ({code})."
     kind = OutcomeKind.UNKNOWN if why == HELD else OutcomeKind.REFUSED
-    is_about_text = _ABOUT_TEXT.search(code or "") is not None
+    is_about_text = _ABOUT_TEXT.search(code) is not None
     return Outcome(kind, why, is_about_text=is_about_text)

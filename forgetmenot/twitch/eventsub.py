@@ -121,7 +121,9 @@ def _stream_offline(_payload: Any) -> StateChanges:  # noqa: ANN401
 
 
 def _channel_update(payload: Any) -> StateChanges:  # noqa: ANN401
-    return {"title": clean(payload.title), "category": clean(payload.category_name)}
+    title = clean(payload.title)
+    category = clean(payload.category_name)
+    return {"title": title, "category": category}
 
 
 def _follow(payload: Any) -> ChatEvent:  # noqa: ANN401
@@ -148,15 +150,19 @@ def _hype_train(payload: Any) -> ChatEvent:  # noqa: ANN401
 
 
 def _poll(payload: Any) -> ChatEvent | None:  # noqa: ANN401
+    # Taken from view, and without a result to speak of.
+    if payload.status == "archived":
+        return None
     results = [(choice.votes or 0, choice.title) for choice in payload.choices]
     votes, winner = max(results, default=(0, ""))
-    if payload.status == "archived" or not votes:
+    if votes == 0:
         return None
     sentence = f"The poll “{payload.title}” ended: “{winner}” won with {votes} votes."
     return _channel_event(payload, "poll", payload.ended_at, sentence)
 
 
 def _prediction(payload: Any) -> ChatEvent | None:  # noqa: ANN401
+    # Cancelled: the points went back.
     if payload.winning_outcome is None:
         return None
     winner = payload.winning_outcome.title
@@ -176,6 +182,7 @@ def _shoutout(payload: Any) -> ChatEvent:  # noqa: ANN401
     return _event_of(broadcaster, EventKind.STREAM, key, payload.started_at, sentence)
 
 
+# Those without a right come first: the bot's own log-in may subscribe them in any channel.
 _KINDS = (
     _Kind("StreamOnlineSubscription", "stream_online", _stream_online, state="live"),
     _Kind("StreamOfflineSubscription", "stream_offline", _stream_offline, state="live"),
@@ -271,7 +278,8 @@ class StreamEvents:
             while len(client.websocket_subscriptions()) >= granted_count:  # noqa: ASYNC110
                 await asyncio.sleep(CHECK_EVERY_S)
         finally:
-            # A connection that is gone cannot be closed politely.
+            # A connection that is gone cannot be closed politely. Tokens are kept by the store,
+            # not in the file that twitchio would write into the working folder.
             with contextlib.suppress(Exception):
                 await client.close(save_tokens=False)
             await api.aclose()
@@ -297,6 +305,7 @@ class StreamEvents:
                 continue
             self._listen(client, kind, room)
             condition = {"broadcaster_user_id": room}
+            # Of what only moderators hear Twitch wants to know which one listens.
             if kind.right.startswith("moderator:"):
                 condition["moderator_user_id"] = own_id
             payload = getattr(eventsub, kind.subscription)(**condition)
@@ -322,6 +331,7 @@ class StreamEvents:
         room: str,
     ) -> None:
         async def take(payload: Any) -> None:  # noqa: ANN401
+            # Twitch adds and drops fields without notice: one event is lost, not the connection.
             try:
                 if payload.broadcaster.id != room:
                     return
@@ -334,7 +344,8 @@ class StreamEvents:
                 )
                 return
             if kind.state:
-                event = self._current(kind, event, _sent_at(payload, self._clock.now()))
+                sent_at = _sent_at(payload, self._clock.now())
+                event = self._current(kind, event, sent_at)
             if event is not None:
                 await self._happened(event)
 
@@ -350,12 +361,12 @@ class StreamEvents:
 
         An old one is without changes, so that Twitch is asked.
         """
-        if sent_at < self._newest_state.get(kind.state, 0):
+        newest = self._newest_state.get(kind.state, 0)
+        if sent_at < newest:
             return None
         self._newest_state[kind.state] = sent_at
-        if self._clock.now() - sent_at > OLD:
-            return {}
-        return event
+        age = self._clock.now() - sent_at
+        return {} if age > OLD else event
 
 
 def _may_subscribe(
@@ -389,5 +400,5 @@ def _accept_an_end_without_id() -> None:
         subscription_type = "stream.offline"
 
         def __init__(self, payload: Any, *, http: Any) -> None:  # noqa: ANN401
-            complete: Any = {"id": "", **payload}
-            super().__init__(complete, http=http)
+            payload_with_id: Any = {"id": "", **payload}
+            super().__init__(payload_with_id, http=http)

@@ -32,6 +32,7 @@ from forgetmenot.network import web_session
 from forgetmenot.secret_store import Account, Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import load_off_the_loop
+from forgetmenot.text.mentions import login_of
 from forgetmenot.twitch.errors import (
     DROPS,
     TOO_FAST,
@@ -94,14 +95,15 @@ class Api:
         if twitch.server:
             websockets.WSS = twitch.irc_url.removesuffix("irc") + "eventsub"
         self._session = web_session(_ANSWER_WITHIN, (self._authorised,))
-        return twitchio.Client(
-            client_id=twitch.client_id, session=self._session, fetch_client_user=False
-        )
+        return twitchio.Client(client_id=twitch.client_id, session=self._session)
 
     async def user_id(self) -> str:
         """Return the id of the account. Raises TwitchError."""
         token = await self.login.token()
-        return token.user_id or (await self.login.validate()).user_id
+        # A log-in that was just made does not know yet whose it is.
+        if not token.user_id:
+            token = await self.login.validate()
+        return token.user_id
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -113,19 +115,24 @@ class Api:
     ) -> aiohttp.ClientResponse:
         with _nothing_done():
             token = await self.login.token()
-        request.headers["Authorization"] = f"Bearer {token.access}"
+        _authorise(request, token)
         answer = await handler(request)
         # A 401 may also mean a missing right or another app's id, which a new token would not help.
         if answer.status == 401 and _TOKEN_INVALID.search(await answer.text()):
             answer.release()
             with _nothing_done():
                 token = await self.login.renew(token)
-            request.headers["Authorization"] = f"Bearer {token.access}"
+            _authorise(request, token)
             answer = await handler(request)
         if answer.status == 429 or answer.status >= 500:
             answer.close()
-            raise from_status(answer.status, "", "do that now", _wait_s(answer))
+            wait_s = _wait_s(answer)
+            raise from_status(answer.status, "", "do that now", wait_s)
         return answer
+
+
+def _authorise(request: aiohttp.ClientRequest, token: Token) -> None:
+    request.headers["Authorization"] = f"Bearer {token.access}"
 
 
 @contextlib.contextmanager
@@ -143,11 +150,12 @@ def _wait_s(answer: aiohttp.ClientResponse) -> float:
     Both times are Twitch's own, so a wrong PC clock makes no long wait.
     """
     try:
-        now = parsedate_to_datetime(answer.headers["Date"]).timestamp()
+        sent = parsedate_to_datetime(answer.headers["Date"])
         lifted_at = float(answer.headers["Ratelimit-Reset"])
     except (KeyError, ValueError, TypeError):
         return 1.0
-    return min(max(lifted_at - now, 1.0), _MAX_WAIT_S)
+    wait_s = lifted_at - sent.timestamp()
+    return min(max(wait_s, 1.0), _MAX_WAIT_S)
 
 
 class Helix:
@@ -174,10 +182,16 @@ class Helix:
         self._chat_room = chat_room
         self._moderates = moderates
         self._bot = Api(bot, settings)
-        self._broadcaster = (
-            Api(broadcaster, settings) if broadcaster is not None else None
-        )
+        self._broadcaster: Api | None = None
+        if broadcaster is not None:
+            self._broadcaster = Api(broadcaster, settings)
+        # The channel's id, once Twitch was asked for it.
         self._room = ""
+
+    @property
+    def _channel(self) -> str:
+        """Return the channel's login."""
+        return login_of(self._settings().twitch.channel)
 
     async def aclose(self) -> None:
         """Give back the connections."""
@@ -191,14 +205,7 @@ class Helix:
         Raises TwitchRefused if there is no such channel, or chat is read in another one.
         """
         if not self._room:
-            channel = self._settings().twitch.channel.lower().lstrip("#")
-            client = await self._bot.client()
-            own_id = await self._bot.user_id()
-            with translated("look up a name"):
-                users = await client.fetch_users(logins=[channel], token_for=own_id)
-            if not users:
-                raise TwitchRefused(reason("chat_no_channel", channel=channel))
-            self._room = users[0].id
+            self._room = await self._id_by_name(self._channel)
         chat_room = self._chat_room()
         # A channel can be renamed, and its old name taken by somebody else, while the bot runs.
         if chat_room and chat_room != self._room:
@@ -206,6 +213,15 @@ class Helix:
             self._room = ""
             raise TwitchRefused(reason("other_channel"))
         return self._room
+
+    async def _id_by_name(self, channel: str) -> str:
+        client = await self._bot.client()
+        own_id = await self._bot.user_id()
+        with translated("look up a name"):
+            users = await client.fetch_users(logins=[channel], token_for=own_id)
+        if not users:
+            raise TwitchRefused(reason("chat_no_channel", channel=channel))
+        return users[0].id
 
     async def channel_state(self) -> ChannelState:
         """Return title, category and whether the channel is live. Raises TwitchError."""
@@ -242,6 +258,7 @@ class Helix:
         with translated("look up videos"):
             users = await client.fetch_users(ids=[room], token_for=own_id)
             account_kind = users[0].broadcaster_type if users else ""
+            # A kind that Twitch has since invented: the shortest time promises nothing false.
             kept_ms = VIDEOS_KEPT.get(account_kind, VIDEOS_KEPT[""])
             archive = client.fetch_videos(
                 user_id=room,
@@ -263,10 +280,10 @@ class Helix:
         if not await self._bot.login.exists():
             return reason("bot_not_in")
         bot_token = await self._bot.login.token()
-        channel = self._settings().twitch.channel.lower().lstrip("#")
-        is_own_channel = bot_token.login == channel
         bot_scopes = scopes.get(Account.BOT, ())
         needs_moderator = any(scope.startswith("moderator:") for scope in bot_scopes)
+        # A broadcaster has every right of a moderator, without that badge.
+        is_own_channel = bot_token.login == self._channel
         if needs_moderator and not is_own_channel and self._moderates() is False:
             return reason("not_moderator", name=bot_token.login)
         streamer_token = bot_token if is_own_channel else None
@@ -278,7 +295,9 @@ class Helix:
         missing_scope = _missing_scope(bot_scopes, bot_token)
         if not missing_scope and streamer_token is not None:
             missing_scope = _missing_scope(streamer_scopes, streamer_token)
-        return reason("needs_right", scope=missing_scope) if missing_scope else ""
+        if not missing_scope:
+            return ""
+        return reason("needs_right", scope=missing_scope)
 
     async def is_immune(self, user_id: str) -> bool:
         """Return whether this viewer is the broadcaster, a moderator or a VIP.
@@ -288,11 +307,14 @@ class Helix:
         # A broadcaster is in neither of Twitch's two lists.
         if user_id == await self.room_id():
             return True
-        _, channel = await self._actor_and_channel(await self._streamer())
+        streamer = await self._streamer()
+        _, channel = await self._actor_and_channel(streamer)
         with translated("look up moderators"):
-            if await channel.fetch_moderators(user_ids=[user_id]):
+            moderators = await channel.fetch_moderators(user_ids=[user_id])
+            if moderators:
                 return True
-            return bool(await channel.fetch_vips(user_ids=[user_id]))
+            vips = await channel.fetch_vips(user_ids=[user_id])
+        return bool(vips)
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         """Send one message of at most 500 characters. The outcome says why it was not shown.
@@ -300,6 +322,7 @@ class Helix:
         Raises TwitchError.
         """
         me, channel = await self._actor_and_channel(self._bot)
+        # twitchio would raise ValueError, which looks like a broken answer: the message may be out.
         if len(text) > 500:
             return dropped("msg_too_long")
         from twitchio.exceptions import MessageRejectedError
@@ -315,11 +338,9 @@ class Helix:
                     if DROPS.get(error.code or "") == TOO_FAST:
                         raise TwitchRateLimited(TOO_FAST, _SILENCED_S) from None
                     return dropped(error.code, error.message)
-                return (
-                    Outcome(OutcomeKind.DONE, "", sent.id)
-                    if sent.sent
-                    else dropped(None)
-                )
+                if not sent.sent:
+                    return dropped(None)
+                return Outcome(OutcomeKind.DONE, "", sent.id)
         except TwitchRefused as error:
             return Outcome(OutcomeKind.REFUSED, str(error))
         except AnswerLost as error:
@@ -429,10 +450,12 @@ class Helix:
     async def create_marker(self, description: str) -> Outcome:
         """Mark this moment of the stream. Needs the broadcaster's log-in."""
         api = await self._streamer()
+        # Twitch takes no more, and no empty one.
+        shortened = description[:140] or None
         return await self._act(
             "set a marker",
             lambda me, channel: channel.create_stream_marker(
-                token_for=me, description=description[:140] or None
+                token_for=me, description=shortened
             ),
             api=api,
         )
@@ -461,6 +484,7 @@ class Helix:
                         OutcomeKind.REFUSED, "Twitch has no category with that name."
                     )
                 game_id = game.id
+        # twitchio takes no account here: it is always the channel's own.
         return await self._act(
             "change the channel",
             lambda _, channel: channel.modify_channel(game_id=game_id, title=title),
@@ -492,7 +516,8 @@ class Helix:
         """
         me, channel = await self._actor_and_channel(api or self._bot)
         try:
-            # Never repeated: a second timeout or clip would be a second action.
+            # Never repeated: a second timeout or clip would be a second action. An answer that was
+            # lost is raised, and the executor notes "unknown".
             with translated(doing):
                 result = await call(me, channel)
                 return Outcome(OutcomeKind.DONE, "", id_of(result))
@@ -518,4 +543,7 @@ def _missing_scope(scopes: Collection[str], token: Token) -> str:
     """
     if not token.scopes:
         return ""
-    return next((scope for scope in scopes if scope not in token.scopes), "")
+    for scope in scopes:
+        if scope not in token.scopes:
+            return scope
+    return ""

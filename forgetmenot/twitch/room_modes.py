@@ -22,6 +22,7 @@ class RoomModeTracker:
 
     def switched_off(self, mode: str) -> None:
         """Note that the bot switched its own mode off, before Twitch reports it."""
+        # Until Twitch's report comes, the mode would still pass for a moderator's.
         self._set(mode, is_on=False)
 
     def _set(self, mode: str, *, is_on: bool) -> None:
