@@ -120,15 +120,8 @@ PLACES = (
         near=_NEAR_LINE,
     ),
     Place("events", ("text", "system_text"), typed=True, near=_NEAR_LINE),
-    Place(
-        "bot_messages",
-        ("text",),
-        whole=True,
-        typed=True,
-        only="trigger = 'command'",
-        near=_NEAR_TIME,
-    ),
-    Place("bot_messages", ("text",), cut=True, typed=True, near=_NEAR_TIME),
+    # What is left of a reply without a sentence answers nothing, and its line in chat goes whole as well.
+    Place("bot_messages", ("text",), whole=True, typed=True, near=_NEAR_TIME),
     Place(
         "bot_messages", ("detail",), ColumnFormat.REASON, typed=True, near=_NEAR_TIME
     ),

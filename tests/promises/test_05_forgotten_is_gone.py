@@ -151,7 +151,7 @@ async def test_of_an_erased_person_nothing_stays_and_of_others_everything_else(
     )
     assert (
         await db.value("SELECT text FROM bot_messages WHERE viewer_id = ?", (BOB,))
-        == "Bikes are fun."
+        == ""
     )
     assert [row["key"] for row in await db.rows("SELECT key FROM action_logs")] == ["b"]
     assert await verify(db, now=clock.now()) == []
