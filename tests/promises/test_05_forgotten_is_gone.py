@@ -18,7 +18,7 @@ from forgetmenot.errors import FactRefused
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import merge
 from forgetmenot.memory.edits import remember
-from forgetmenot.privacy.erasure import _CHUNK, Eraser
+from forgetmenot.privacy.erasure import _CHUNK, Eraser, ErasureReport
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database
@@ -122,46 +122,86 @@ def found_in(folder: Path) -> list[tuple[str, str]]:
     ]
 
 
-async def test_of_an_erased_person_nothing_stays_and_of_others_everything_else(
-    channel: Channel, tmp_path: Path
+# ── an erased person ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+async def report(channel: Channel) -> ErasureReport:
+    """What the erasure of alice reported."""
+    return await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+
+
+async def test_an_erasure_counts_what_it_deleted_and_searched(
+    channel: Channel, report: ErasureReport
+) -> None:
+    assert report.wiped
+    assert (report.events, report.notes) == (3, 2)
+    assert report.bytes > channel.db.path.stat().st_size
+    assert (report.found, report.places) == (0, {})
+
+
+@pytest.mark.usefixtures("report")
+async def test_no_file_has_a_trace_of_who_was_erased(tmp_path: Path) -> None:
+    assert found_in(tmp_path) == []
+
+
+@pytest.mark.usefixtures("report")
+async def test_a_note_about_somebody_else_stays_without_who_was_erased(
+    channel: Channel,
+) -> None:
+    facts = [note.fact for note in await notes.of_subject(channel.db, BOB)]
+    assert facts == ["is a friend of somebody"]
+
+
+@pytest.mark.usefixtures("report")
+async def test_summary_recap_and_title_keep_what_is_about_others(
+    channel: Channel,
 ) -> None:
     db = channel.db
-    clock = channel.clock
-    report = await Eraser(db=db, clock=clock).erase(ALICE)
-    assert (report.wiped, report.events, report.notes, report.found, report.places) == (
-        True,
-        3,
-        2,
-        0,
-        {},
-    )
-    assert report.bytes > db.path.stat().st_size
-    assert found_in(tmp_path) == []
-    assert [note.fact for note in await notes.of_subject(db, BOB)] == [
-        "is a friend of somebody"
-    ]
-    assert (
-        await db.value("SELECT summary FROM episodes WHERE kind = 'chat'")
-        == f"<@{BOB}> fixed a bike."
-    )
+    summary = await db.value("SELECT summary FROM episodes WHERE kind = 'chat'")
+    assert summary == f"<@{BOB}> fixed a bike."
     assert await db.value("SELECT recap FROM streams") == f"<@{BOB}> raced."
     assert await channel_state.read(db, "title") == "A quiet week."
-    assert await db.value("SELECT text FROM events WHERE viewer_id = ?", (BOB,)) == (
-        "somebody nice, somebody was a better name than somebody or somebody"
-    )
-    assert (
-        await db.value("SELECT text FROM bot_messages WHERE viewer_id = ?", (BOB,))
-        == ""
-    )
-    assert [row["key"] for row in await db.rows("SELECT key FROM action_logs")] == ["b"]
-    assert await verify(db, now=clock.now()) == []
-    # who comes back is new, and may be known again
-    await clock.advance(HOUR)
+
+
+@pytest.mark.usefixtures("report")
+async def test_a_line_of_somebody_else_stays_without_the_names_of_who_was_erased(
+    channel: Channel,
+) -> None:
+    text = await channel.db.value("SELECT text FROM events WHERE viewer_id = ?", (BOB,))
+    assert text == "somebody nice, somebody was a better name than somebody or somebody"
+
+
+@pytest.mark.usefixtures("report")
+async def test_a_reply_that_names_who_was_erased_goes_whole(channel: Channel) -> None:
+    sql = "SELECT text FROM bot_messages WHERE viewer_id = ?"
+    assert await channel.db.column(sql, (BOB,)) == [""]
+
+
+@pytest.mark.usefixtures("report")
+async def test_of_actions_only_those_go_that_the_erased_person_asked_for(
+    channel: Channel,
+) -> None:
+    assert await channel.db.column("SELECT key FROM action_logs") == ["b"]
+
+
+@pytest.mark.usefixtures("report")
+async def test_a_memory_keeps_its_promises_after_an_erasure(channel: Channel) -> None:
+    assert await verify(channel.db, now=channel.clock.now()) == []
+
+
+@pytest.mark.usefixtures("report")
+async def test_who_comes_back_after_an_erasure_is_new_and_may_be_known_again(
+    channel: Channel,
+) -> None:
+    await channel.clock.advance(HOUR)
     await say(channel, ALICE, "alicequux", "AliceQuuX", "i am new here")
-    alice = await viewers.get(db, ALICE)
+    now = channel.clock.now()
+    alice = await viewers.get(channel.db, ALICE)
     assert alice is not None
-    assert (alice.first_seen_at, alice.opted_out) == (clock.now(), False)
-    note = await remember(db, ALICE, "plays the glockenfern", by=ALICE, at=clock.now())
+    assert alice.first_seen_at == now
+    assert not alice.opted_out
+    note = await remember(channel.db, ALICE, "plays the glockenfern", by=ALICE, at=now)
     assert note.status is NoteStatus.ACTIVE
 
 
@@ -192,57 +232,85 @@ async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(
     assert found_in(tmp_path) == []
 
 
-@pytest.mark.slow
-async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences_and_nobody_waits_to_write_meanwhile(
-    channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A recap lies on a slow drive: it is cleaned outside of the memory's transaction."""
-    db = channel.db
-    now = channel.clock.now()
+# ── a forgotten fact ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+async def recap_file(channel: Channel, tmp_path: Path) -> Path:
+    """A file of a recap that states alice's fact."""
     file = tmp_path / "recap.md"
-    reading = threading.Event()
-    file.write_text(
-        "# A night\n\n- Somebody plays the glockenfern. It rained.\n", encoding="utf-8"
-    )
-    async with db.write() as tx:
+    text = "# A night\n\n- Somebody plays the glockenfern. It rained.\n"
+    file.write_text(text, encoding="utf-8")
+    async with channel.db.write() as tx:
         await streams.set_recap_file(tx, 1, str(file))
+    return file
+
+
+async def forget_glockenfern(channel: Channel) -> None:
+    """Forget that alice plays the glockenfern, as she asks for it."""
+    [note] = await notes.of_subject(channel.db, ALICE)
+    await forget_fact(channel.db, note.id, at=channel.clock.now())
+
+
+async def test_a_forgotten_fact_goes_with_its_history_and_from_every_file(
+    channel: Channel, recap_file: Path
+) -> None:
+    await forget_glockenfern(channel)
+    assert await notes.page(channel.db, subject_id=ALICE) == []
+    assert "glockenfern" not in {trace for trace, _ in found_in(recap_file.parent)}
+
+
+async def test_a_file_of_a_recap_loses_the_sentence_and_keeps_the_others(
+    channel: Channel, recap_file: Path
+) -> None:
+    await forget_glockenfern(channel)
+    assert recap_file.read_bytes() == b"# A night\n\n- It rained.\n"
+
+
+@pytest.mark.slow
+async def test_nobody_waits_to_write_while_a_recap_on_a_slow_drive_is_cleaned(
+    channel: Channel, recap_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = threading.Event()
     read_text = Path.read_text
 
     def slowly(
         path: Path, encoding: str | None = None, errors: str | None = None
     ) -> str:
-        if path == file:
+        if path == recap_file:
             reading.set()
             time.sleep(0.5)
         return read_text(path, encoding, errors)
 
     monkeypatch.setattr(Path, "read_text", slowly)
-    [note] = await notes.of_subject(db, ALICE)
-    forgetting = asyncio.create_task(forget_fact(db, note.id, at=now))
+    forgetting = asyncio.create_task(forget_glockenfern(channel))
     await asyncio.to_thread(reading.wait)
-    async with asyncio.timeout(0.4), db.write():
+    async with asyncio.timeout(0.4), channel.db.write():
         pass
     await forgetting
-    assert await notes.page(db, subject_id=ALICE) == []
-    assert "glockenfern" not in {trace for trace, _ in found_in(tmp_path)}
-    assert file.read_bytes() == b"# A night\n\n- It rained.\n"
-    for source in (SourceKind.SELF_CLAIM, SourceKind.REPORTED):
-        new = NewNote(
-            Scope.VIEWER,
-            ALICE,
-            "is good at playing glockenfern, plays every day",
-            0.9,
-            source,
-            now,
-        )
-        async with db.write() as tx:
-            with pytest.raises(FactRefused, match="forgotten"):
-                await merge.merge_claim(
-                    tx, new, merge.ClaimSource(1, ALICE, addressed=True), now=now
-                )
-    assert (
-        await remember(db, ALICE, "plays the glockenfern", by=ALICE, at=now)
-    ).fact == "plays the glockenfern"
+
+
+@pytest.mark.parametrize("source", [SourceKind.SELF_CLAIM, SourceKind.REPORTED])
+async def test_a_forgotten_fact_is_not_learned_again_in_other_words(
+    channel: Channel, source: SourceKind
+) -> None:
+    await forget_glockenfern(channel)
+    now = channel.clock.now()
+    fact = "is good at playing glockenfern, plays every day"
+    claim = NewNote(Scope.VIEWER, ALICE, fact, 0.9, source, now)
+    claim_source = merge.ClaimSource(1, ALICE, addressed=True)
+    async with channel.db.write() as tx:
+        with pytest.raises(FactRefused, match="forgotten"):
+            await merge.merge_claim(tx, claim, claim_source, now=now)
+
+
+async def test_its_subject_may_have_a_forgotten_fact_remembered_again(
+    channel: Channel,
+) -> None:
+    await forget_glockenfern(channel)
+    now = channel.clock.now()
+    note = await remember(channel.db, ALICE, "plays the glockenfern", by=ALICE, at=now)
+    assert note.fact == "plays the glockenfern"
 
 
 async def test_words_that_two_people_shared_go_with_them_from_a_counted_summary(
