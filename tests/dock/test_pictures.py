@@ -1,9 +1,9 @@
 """The figures of the dock's pictures, read from a memory on disk: whom they count, and whom they never show."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from forgetmenot.demo.past_streams import with_price
@@ -113,139 +113,167 @@ async def test_who_comes_counts_regulars_new_and_missing_people_and_nobody_hidde
     assert cells == {"Alice": [20] * 30, "Carol": [0] * 29 + [1], "Bob": [], "Dave": []}
 
 
-async def test_a_timeline_shows_what_was_replaced_and_planned_and_nothing_of_who_is_hidden(
-    dock: Served, db: Database
-) -> None:
-    streams = await put_streams(db, 3)
+# ── the timeline of one person ────────────────────────────────────────────────────────────────
+
+
+async def timeline_of_alice(dock: Served) -> dict[str, Any]:
+    timeline: dict[str, Any] = await read(dock, "timeline/1")
+    return timeline
+
+
+async def put_note_of_alice(db: Database, fact: str, **columns: object) -> int:
     async with db.write() as tx:
-        for number, fact in enumerate(
-            ("lives in Oslo", "lives in Bergen", "has a concert on 1 August"), start=1
-        ):
-            said = NOON - (4 - number) * HOUR
-            await put(
-                tx,
-                "semantic_notes",
-                id=number,
-                subject_id="1",
-                fact=fact,
-                first_said_at=said,
-            )
-        await tx.execute(
-            "UPDATE semantic_notes SET status = 'superseded', superseded_by = 2 WHERE id = 1"
-        )
-        await put(
-            tx,
-            "note_changes",
-            note_id=1,
-            at=NOON - 2 * HOUR,
-            to_status="superseded",
-            cause="x",
-        )
-        await put(
-            tx,
-            "moments",
-            stream_id=streams[2],
-            at=NOON,
-            kind="raid",
-            text="12",
-            viewer_id="1",
-        )
-        joke = await put(
-            tx, "semantic_notes", scope="running_bit", fact="the ladder wins again"
-        )
+        return await put(tx, "semantic_notes", subject_id="1", fact=fact, **columns)
+
+
+async def put_raid_by_alice(db: Database, stream: int) -> None:
+    async with db.write() as tx:
+        raid = {"kind": "raid", "text": "12", "viewer_id": "1", "at": NOON}
+        await put(tx, "moments", stream_id=stream, **raid)
+
+
+async def put_joke_by_alice(db: Database) -> None:
+    """A running joke, and that she said it."""
+    async with db.write() as tx:
+        fact = "the ladder wins again"
+        joke = await put(tx, "semantic_notes", scope="running_bit", fact=fact)
         episode = await put(tx, "episodes", summary="A ladder.")
-        await put(
-            tx,
-            "note_evidence",
-            note_id=joke,
-            episode_id=episode,
-            stance="stated",
-            speaker_id="1",
-            at=NOON,
-        )
-    timeline = await read(dock, "timeline/1")
-    assert [one["lines"] for one in timeline["streams"]] == [20, 20, 20]
-    oslo, _bergen, concert = timeline["notes"]
-    assert (oslo["replaced_by"], oslo["gone_at"]) == (2, NOON - 2 * HOUR)
-    assert concert["plan_at"] > NOON
-    assert [one["text"] for one in timeline["moments"]] == ["12"]
-    assert [one["fact"] for one in timeline["jokes"]] == ["the ladder wins again"]
-    await hide(db, "1")
-    assert await read(dock, "timeline/1") == {
-        "streams": [],
-        "notes": [],
-        "jokes": [],
-        "moments": [],
-    }
+        said = {"stance": "stated", "speaker_id": "1", "at": NOON}
+        await put(tx, "note_evidence", note_id=joke, episode_id=episode, **said)
 
 
-async def test_what_was_learned_is_counted_by_stream_until_it_is_erased(
+async def test_a_timeline_has_the_lines_of_each_stream(
     dock: Served, db: Database
 ) -> None:
+    await put_streams(db, 3)
+    timeline = await timeline_of_alice(dock)
+    assert [stream["lines"] for stream in timeline["streams"]] == [20, 20, 20]
+
+
+async def test_a_timeline_shows_by_what_a_note_was_replaced_and_when(
+    dock: Served, db: Database
+) -> None:
+    await put_streams(db, 1)
+    oslo = await put_note_of_alice(db, "lives in Oslo", first_said_at=NOON - 3 * HOUR)
+    bergen = await put_note_of_alice(
+        db, "lives in Bergen", first_said_at=NOON - 2 * HOUR
+    )
+    async with db.write() as tx:
+        await tx.execute(
+            "UPDATE semantic_notes SET status = 'superseded', superseded_by = ? WHERE id = ?",
+            (bergen, oslo),
+        )
+        replaced = {"to_status": "superseded", "cause": "x", "at": NOON - 2 * HOUR}
+        await put(tx, "note_changes", note_id=oslo, **replaced)
+    [old, new] = (await timeline_of_alice(dock))["notes"]
+    assert (old["replaced_by"], old["gone_at"]) == (bergen, NOON - 2 * HOUR)
+    assert new["replaced_by"] is None
+
+
+async def test_a_timeline_shows_the_day_of_a_plan(dock: Served, db: Database) -> None:
+    await put_streams(db, 1)
+    await put_note_of_alice(db, "has a concert on 1 August", first_said_at=NOON - HOUR)
+    [concert] = (await timeline_of_alice(dock))["notes"]
+    assert concert["plan_at"] > NOON
+
+
+async def test_a_timeline_shows_moments_of_the_person(
+    dock: Served, db: Database
+) -> None:
+    [stream] = await put_streams(db, 1)
+    await put_raid_by_alice(db, stream)
+    moments = (await timeline_of_alice(dock))["moments"]
+    assert [moment["text"] for moment in moments] == ["12"]
+
+
+async def test_a_timeline_shows_the_jokes_that_the_person_said(
+    dock: Served, db: Database
+) -> None:
+    await put_streams(db, 1)
+    await put_joke_by_alice(db)
+    jokes = (await timeline_of_alice(dock))["jokes"]
+    assert [joke["fact"] for joke in jokes] == ["the ladder wins again"]
+
+
+async def test_the_timeline_of_who_is_hidden_is_empty(
+    dock: Served, db: Database
+) -> None:
+    [stream] = await put_streams(db, 1)
+    await put_note_of_alice(db, "lives in Oslo")
+    await put_raid_by_alice(db, stream)
+    await put_joke_by_alice(db)
+    shown = await timeline_of_alice(dock)
+    assert all(shown.values())
+    await hide(db, "1")
+    hidden = await timeline_of_alice(dock)
+    assert hidden == {"streams": [], "notes": [], "jokes": [], "moments": []}
+
+
+# ── what was learned ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+async def learned(db: Database) -> list[int]:
+    """Three streams. In the second one note each about alice and carol is new, and alice's is replaced.
+
+    In the third alice's is removed and carol's is confirmed. Returns the ids of the streams.
+    """
     streams = await put_streams(db, 3)
+    changes = (
+        (1, NOON - DAY + 1, "", "active"),
+        (2, NOON - DAY + 1, "", "active"),
+        (1, NOON - 1, "active", "superseded"),
+        (1, NOON + 1, "superseded", "retracted"),
+    )
     async with db.write() as tx:
         for number, viewer in enumerate(("1", "3"), start=1):
-            await put(
-                tx,
-                "semantic_notes",
-                id=number,
-                subject_id=viewer,
-                fact=f"plays drum {number}",
-            )
-            await put(
-                tx,
-                "note_changes",
-                note_id=number,
-                at=NOON - DAY + 1,
-                to_status="active",
-                cause="x",
-            )
-        await put(
-            tx,
-            "note_changes",
-            note_id=1,
-            at=NOON - 1,
-            from_status="active",
-            to_status="superseded",
-            cause="x",
-        )
-        await put(
-            tx,
-            "note_changes",
-            note_id=1,
-            at=NOON + 1,
-            from_status="superseded",
-            to_status="retracted",
-            cause="x",
-        )
+            note = {"id": number, "subject_id": viewer, "fact": f"plays drum {number}"}
+            await put(tx, "semantic_notes", **note)
+        for note_id, at, before, after in changes:
+            change = {"at": at, "from_status": before or None, "to_status": after}
+            await put(tx, "note_changes", note_id=note_id, cause="x", **change)
         episode = await put(tx, "episodes", summary="Drums.", stream_id=streams[2])
-        await put(
-            tx,
-            "note_evidence",
-            note_id=2,
-            episode_id=episode,
-            stance="confirmed",
-            at=NOON + 2,
-        )
+        confirmed = {"stance": "confirmed", "at": NOON + 2}
+        await put(tx, "note_evidence", note_id=2, episode_id=episode, **confirmed)
+    return streams
 
-    async def bars() -> Sequence[tuple[int, ...]]:
-        rows = await read(dock, "learned")
-        return [
-            tuple(row[kind] for kind in ("new", "confirmed", "replaced", "gone"))
-            for row in rows
-        ]
 
-    assert await bars() == [(0, 0, 0, 0), (2, 0, 1, 0), (0, 1, 0, 1)]
-    changes = await read(dock, f"learned/{streams[1]}")
-    assert [(one["kind"], one["who"]) for one in changes] == [
+async def learned_bars(dock: Served) -> list[tuple[int, ...]]:
+    """Of each stream: how many notes were new, confirmed, replaced and removed."""
+    kinds = ("new", "confirmed", "replaced", "gone")
+    return [tuple(row[kind] for kind in kinds) for row in await read(dock, "learned")]
+
+
+@pytest.mark.usefixtures("learned")
+async def test_what_was_learned_is_counted_by_stream(dock: Served) -> None:
+    assert await learned_bars(dock) == [(0, 0, 0, 0), (2, 0, 1, 0), (0, 1, 0, 1)]
+
+
+async def test_what_was_learned_in_a_stream_is_listed(
+    dock: Served, learned: list[int]
+) -> None:
+    changes = await read(dock, f"learned/{learned[1]}")
+    assert [(change["kind"], change["who"]) for change in changes] == [
         ("new", "Alice"),
         ("new", "Carol"),
         ("replaced", "Alice"),
     ]
+
+
+@pytest.mark.usefixtures("learned")
+async def test_what_was_learned_of_who_is_hidden_is_not_counted(
+    dock: Served, db: Database
+) -> None:
     await hide(db, "3")
-    assert await bars() == [(0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 1)]
+    assert await learned_bars(dock) == [(0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 1)]
+
+
+@pytest.mark.usefixtures("learned")
+async def test_what_was_learned_of_who_was_erased_is_not_counted(
+    dock: Served, db: Database
+) -> None:
     await erase(db, "1", now=NOON + DAY)
-    assert await bars() == [(0, 0, 0, 0)] * 3
+    assert await learned_bars(dock) == [(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)]
 
 
 async def test_costs_are_money_where_every_model_has_a_price_and_calls_elsewhere(
@@ -307,42 +335,44 @@ async def test_costs_are_money_where_every_model_has_a_price_and_calls_elsewhere
     ]
 
 
-async def test_an_evening_has_its_minutes_moments_and_replies(
-    dock: Served, db: Database
-) -> None:
-    stream = (await put_streams(db, 1))[0]
+# ── an evening ────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_an_evening_has_its_minutes(dock: Served, db: Database) -> None:
+    [stream] = await put_streams(db, 1)
+    counts = {"minute": NOON // MINUTE, "lines": 4, "people": 2, "addressed": 1}
     async with db.write() as tx:
-        await put(
-            tx,
-            "minutes",
-            stream_id=stream,
-            minute=NOON // MINUTE,
-            lines=4,
-            people=2,
-            addressed=1,
-        )
-        for viewer in ("1", "4"):
-            await put(
-                tx,
-                "moments",
-                stream_id=stream,
-                at=NOON + MINUTE,
-                kind="raid",
-                text="9",
-                viewer_id=viewer,
-            )
-        for at, trigger in (
-            (NOON + 1, "mention"),
-            (NOON + 2, "command"),
-            (NOON - 1, "mention"),
-        ):
-            await put(tx, "bot_messages", at=at, trigger=trigger, text="hi")
-    await hide(db, "4")
+        await put(tx, "minutes", stream_id=stream, **counts)
     evening = await read(dock, f"evening/{stream}")
     assert evening["minutes"] == [[NOON // MINUTE, 4, 2, 1]]
-    assert [one["who"] for one in evening["moments"]] == ["Alice", ""]
+
+
+async def test_an_evening_has_its_moments_without_the_names_of_hidden_people(
+    dock: Served, db: Database
+) -> None:
+    [stream] = await put_streams(db, 1)
+    raid = {"stream_id": stream, "at": NOON + MINUTE, "kind": "raid", "text": "9"}
+    async with db.write() as tx:
+        for viewer in ("1", "4"):
+            await put(tx, "moments", viewer_id=viewer, **raid)
+    await hide(db, "4")
+    evening = await read(dock, f"evening/{stream}")
+    assert [moment["who"] for moment in evening["moments"]] == ["Alice", ""]
+
+
+async def test_an_evening_has_the_times_of_replies_and_of_no_answers_to_commands(
+    dock: Served, db: Database
+) -> None:
+    [stream] = await put_streams(db, 1)
+    replies = ((NOON + 1, "mention"), (NOON + 2, "command"), (NOON - 1, "mention"))
+    async with db.write() as tx:
+        for at, trigger in replies:
+            await put(tx, "bot_messages", at=at, trigger=trigger, text="hi")
+    evening = await read(dock, f"evening/{stream}")
     assert evening["replies"] == [NOON + 1]
 
+
+# ── answers ───────────────────────────────────────────────────────────────────────────────────
 
 PROMPT = {"sections": [{"name": "lore", "rows": [["notes", 1], ["notes", 2]]}]}
 
