@@ -7,8 +7,9 @@ import shutil
 import sqlite3
 import stat
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from forgetmenot.app.bot import open_bot
 from forgetmenot.app.live import start_live
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import Redaction
+from forgetmenot.domain import Note, Redaction
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, restore
@@ -173,46 +174,84 @@ async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to
     assert b"marimbaglow" in anew.read_bytes()
 
 
-async def test_a_copy_is_made_only_if_something_changed_since_the_newest(
-    filled: Channel,
-) -> None:
-    """Whoever starts the bot ten times a day has no ten equal copies, which would push out the older ones."""
+# ── whether another copy is made ──────────────────────────────────────────────────────────────
 
-    async def copies_after_a_start() -> list[Path]:
-        await filled.clock.advance(HOUR)
-        keeper = Backups(db=filled.db, settings=lambda: NO_SETTINGS, clock=filled.clock)
-        await keeper.run_pass()
-        return copies_of(filled.db.path)
 
-    now = filled.clock.now()
-    first = await copies_after_a_start()
-    assert len(first) == 1
-    filled.say("viewer0", "hello again")
-    await filled.ingest.flush()
-    assert await copies_after_a_start() == first
-    # a note, a summary, what is never mentioned, a wish: each is a change
-    note = await remember(filled.db, BOB, "owns a kite", by=BOB, at=now)
-    assert len(await copies_after_a_start()) == 2
-    await filled.summarise()
-    newest = (await copies_after_a_start())[0]
-    assert newest == (await copies_after_a_start())[0]
-    await suppress(filled.db, BOB, f"#{note.id}", by=BOB, at=now)
-    after_suppression = (await copies_after_a_start())[0]
-    assert after_suppression != newest
-    privacy = PrivacyService(
-        db=filled.db,
-        clock=filled.clock,
-        eraser=Eraser(db=filled.db, clock=filled.clock),
-    )
+async def copies_after_a_start(channel: Channel) -> list[Path]:
+    """An hour later the bot starts; its copies, the newest first."""
+    await channel.clock.advance(HOUR)
+    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    await keeper.run_pass()
+    return copies_of(channel.db.path)
+
+
+async def _says_something(channel: Channel) -> None:
+    channel.say("viewer0", "hello again")
+    await channel.ingest.flush()
+
+
+async def _is_remembered(channel: Channel) -> None:
+    now = channel.clock.now()
+    await remember(channel.db, BOB, "owns a kite", by=BOB, at=now)
+
+
+async def _is_summarised(channel: Channel) -> None:
+    await channel.summarise()
+
+
+async def _is_never_mentioned(channel: Channel) -> None:
+    [note] = await notes.of_subject(channel.db, BOB)
+    now = channel.clock.now()
+    await suppress(channel.db, BOB, f"#{note.id}", by=BOB, at=now)
+
+
+async def _opts_out(channel: Channel) -> None:
+    eraser = Eraser(db=channel.db, clock=channel.clock)
+    privacy = PrivacyService(db=channel.db, clock=channel.clock, eraser=eraser)
     await privacy.opt_out(BOB)
-    after_wish = (await copies_after_a_start())[0]
-    assert after_wish != after_suppression
-    # a copy that cannot be read, or was deleted, is no copy
-    after_wish.write_bytes(b"not a memory")
-    assert (await copies_after_a_start())[0] != after_wish
-    for copy in copies_of(filled.db.path):
-        copy.unlink()
-    assert len(await copies_after_a_start()) == 1
+
+
+async def _newest_copy_is_damaged(channel: Channel) -> None:
+    copies_of(channel.db.path)[0].write_bytes(b"not a memory")
+
+
+async def test_equal_copies_do_not_push_out_the_older_ones(filled: Channel) -> None:
+    """As when somebody starts the bot ten times a day."""
+    first = await copies_after_a_start(filled)
+    assert len(first) == 1
+    assert await copies_after_a_start(filled) == first
+
+
+async def test_a_line_of_chat_is_no_change_for_a_copy(filled: Channel) -> None:
+    first = await copies_after_a_start(filled)
+    await _says_something(filled)
+    assert await copies_after_a_start(filled) == first
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _is_remembered,
+        _is_summarised,
+        _is_never_mentioned,
+        _opts_out,
+        _newest_copy_is_damaged,
+    ],
+)
+async def test_a_change_is_copied_once(
+    filled: Channel, change: Callable[[Channel], Awaitable[None]]
+) -> None:
+    [first] = await copies_after_a_start(filled)
+    await change(filled)
+    changed = await copies_after_a_start(filled)
+    assert changed[0] != first
+    assert await copies_after_a_start(filled) == changed
+
+
+async def test_a_copy_is_made_where_all_were_deleted(filled: Channel) -> None:
+    [first] = await copies_after_a_start(filled)
+    first.unlink()
+    assert len(await copies_after_a_start(filled)) == 1
 
 
 @pytest.mark.parametrize("stopped", [False, True])
@@ -292,39 +331,78 @@ async def shown_facts(path: Path) -> list[str]:
         return sorted(note.fact for note in known if hidden.allows(note))
 
 
-async def test_what_is_never_mentioned_stays_so_in_an_older_copy(
+@dataclass
+class NeverMentioned:
+    """A copy that is older than three requests: a topic of alice, one of the channel, and bob's note by its number.
+
+    `channel_note`: a note that the topic of the channel hides, which only `newer` has.
+    """
+
+    channel: Channel
+    older: Path
+    newer: Path
+    channel_note: Note
+
+
+@pytest.fixture
+async def never_mentioned(
     filled: Channel, made: Copied, tmp_path: Path
-) -> None:
-    """A topic of one viewer, one of the channel, and a note by its number."""
+) -> NeverMentioned:
+    db = filled.db
     now = filled.clock.now()
-    channel_fact = await remember(
-        filled.db, None, "won the zitherbloom cup", by=ALICE, at=now
-    )
-    copied = await copy_to(filled.db, tmp_path / "later.sqlite3")
-    [bobs_note] = await notes.of_subject(filled.db, BOB)
-    await suppress(filled.db, ALICE, "glockenferns", by=ALICE, at=now)
-    await suppress(filled.db, None, "the zitherbloom", by=None, at=now)
-    await suppress(filled.db, BOB, f"#{bobs_note.id}", by=BOB, at=now)
-    done, path = await go_back(filled, made.path, tmp_path / "first")
+    channel_note = await remember(db, None, "won the zitherbloom cup", by=ALICE, at=now)
+    newer = await copy_to(db, tmp_path / "later.sqlite3")
+    [bobs_note] = await notes.of_subject(db, BOB)
+    await suppress(db, ALICE, "glockenferns", by=ALICE, at=now)
+    await suppress(db, None, "the zitherbloom", by=None, at=now)
+    await suppress(db, BOB, f"#{bobs_note.id}", by=BOB, at=now)
+    return NeverMentioned(filled, made.path, newer.path, channel_note)
+
+
+async def test_what_is_never_mentioned_is_shown_by_no_older_copy(
+    never_mentioned: NeverMentioned, tmp_path: Path
+) -> None:
+    channel = never_mentioned.channel
+    done, path = await go_back(channel, never_mentioned.older, tmp_path / "first")
     assert (done.notes, await shown_facts(path)) == (2, [])
-    done, path = await go_back(filled, copied.path, tmp_path / "second")
+    done, path = await go_back(channel, never_mentioned.newer, tmp_path / "second")
     assert (done.notes, await shown_facts(path)) == (3, [])
-    held = path.with_name(path.name + ".requests").read_bytes()
-    assert [word for word in (b"glockenf", b"zither", b"marimba") if word in held] == []
+
+
+async def test_the_file_of_requests_has_no_word_of_what_is_never_mentioned(
+    never_mentioned: NeverMentioned,
+) -> None:
+    content = never_mentioned.channel.db.requests.path.read_bytes()
+    words = (b"glockenf", b"zither", b"marimba")
+    assert [word for word in words if word in content] == []
+
+
+async def test_in_an_older_copy_a_topic_hides_texts_about_its_viewer_alone(
+    never_mentioned: NeverMentioned, tmp_path: Path
+) -> None:
+    channel = never_mentioned.channel
+    _done, path = await go_back(channel, never_mentioned.newer, tmp_path / "restored")
     async with open_database(path) as db:
         hidden = await load_filter(db)
-        assert hidden.matches("Alice plays the glockenfern", [ALICE])
-        assert not hidden.matches("Bob plays the glockenfern", [BOB])
-        assert (
-            hidden.without(f"<@{ALICE}> hid her glockenfern. It rained.")
-            == "It rained."
-        )
-        assert hidden.without_topics("Your glockenfern! Hello.", [ALICE]) == "Hello."
-        assert hidden.matches("the zitherbloom", [])
-        assert not hidden.matches("a cup of tea", [ALICE, BOB])
-        note = await notes.get(db, channel_fact.id)
-        assert note is not None
-        assert not hidden.allows(note)
+    assert hidden.matches("Alice plays the glockenfern", [ALICE])
+    assert not hidden.matches("Bob plays the glockenfern", [BOB])
+    summary = f"<@{ALICE}> hid her glockenfern. It rained."
+    assert hidden.without(summary) == "It rained."
+    assert hidden.without_topics("Your glockenfern! Hello.", [ALICE]) == "Hello."
+
+
+async def test_in_an_older_copy_a_topic_of_the_channel_hides_texts_about_anybody(
+    never_mentioned: NeverMentioned, tmp_path: Path
+) -> None:
+    channel = never_mentioned.channel
+    _done, path = await go_back(channel, never_mentioned.newer, tmp_path / "restored")
+    async with open_database(path) as db:
+        hidden = await load_filter(db)
+        note = await notes.get(db, never_mentioned.channel_note.id)
+    assert hidden.matches("the zitherbloom", [])
+    assert not hidden.matches("a cup of tea", [ALICE, BOB])
+    assert note is not None
+    assert not hidden.allows(note)
 
 
 async def test_what_may_be_mentioned_again_may_be_in_an_older_copy(
@@ -631,14 +709,23 @@ async def forty(tmp_path: Path, clock: ManualClock) -> Path:
     return tmp_path / "memory.sqlite3"
 
 
-@pytest.mark.parametrize("damage", EMPTIED.values(), ids=EMPTIED)
-async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
-    forty: Path, clock: ManualClock, damage: Callable[[Path], object]
-) -> None:
+@pytest.fixture
+async def copied_once(forty: Path, clock: ManualClock) -> Path:
+    """The first copy of that memory."""
     async with keeping(forty, clock):
         pass
-    copies = [(copy, copy.read_bytes()) for copy in copies_of(forty)]
-    assert copies
+    [copy] = copies_of(forty)
+    return copy
+
+
+@pytest.mark.parametrize("damage", EMPTIED.values(), ids=EMPTIED)
+async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
+    forty: Path,
+    clock: ManualClock,
+    copied_once: Path,
+    damage: Callable[[Path], object],
+) -> None:
+    content = copied_once.read_bytes()
     damage(forty)
     for _ in range(4):
         await clock.advance(HOUR)
@@ -647,8 +734,19 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
         ):
             async with keeping(forty, clock):
                 pass
-    assert [(copy, copy.read_bytes()) for copy in copies_of(forty)] == copies
-    await restore(copies[0][0], forty, now=clock.now(), keep=3)
+    assert copies_of(forty) == [copied_once]
+    assert copied_once.read_bytes() == content
+
+
+@pytest.mark.parametrize("damage", EMPTIED.values(), ids=EMPTIED)
+async def test_a_damaged_or_emptied_memory_is_restored_from_its_copy(
+    forty: Path,
+    clock: ManualClock,
+    copied_once: Path,
+    damage: Callable[[Path], object],
+) -> None:
+    damage(forty)
+    await restore(copied_once, forty, now=clock.now(), keep=3)
     assert len(await facts(forty)) == 40
 
 

@@ -1,8 +1,10 @@
 """Promise 12: one row tells why the bot said what it said, or why it said nothing."""
 
 import re
+from dataclasses import dataclass
 
 import msgspec
+import pytest
 
 from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.durations import MINUTE
@@ -11,7 +13,7 @@ from forgetmenot.languages import ENGLISH
 from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.explain import as_json, explain, one_line
 from forgetmenot.settings.schema import PromptSettings, Settings
-from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from tests.stage import ACTIVE, Stage, answering
 
 ASKED = answering(
@@ -25,41 +27,80 @@ async def told_of(stage: Stage, reply: Reply) -> str:
     ).decode()
 
 
-async def test_the_row_tells_everything(stage: Stage) -> None:
-    first = await stage.know("plays drums in a band")
-    second = await stage.know("lost a drum on the way")
-    other = await stage.know("plays drums too", "2")
+# ── a reply with notes, an action and a bill ──────────────────────────────────────────────────
+
+
+@dataclass
+class Told:
+    """A reply that timed its asker out, and the notes in its prompt: two about them, one about bob."""
+
+    stage: Stage
+    reply: Reply
+    own_notes: list[int]
+    bobs_note: int
+
+    async def row(self) -> BotMessage:
+        return await self.stage.row(self.reply.id)
+
+    async def story(self) -> str:
+        return await told_of(self.stage, self.reply)
+
+
+@pytest.fixture
+async def told(stage: Stage) -> Told:
+    own_notes = [
+        await stage.know("plays drums in a band"),
+        await stage.know("lost a drum on the way"),
+    ]
+    bobs_note = await stage.know("plays drums too", "2")
     await stage.hear("the sea is loud today", "2")
     stage.model.answers = [ASKED]
     reply = await stage.reply(
         "@forgetmenot_bot time me out and tell me about my drums, and about bob"
     )
-    row = await stage.row(reply.id)
-    assert (row.event_id, row.viewer_id, row.trigger, row.mode) == (
-        "e2",
-        "1",
-        "mention",
-        "mentions",
-    )
-    assert (row.status, row.text, row.twitch_id) == (
-        ReplyStatus.SENT,
-        "Off you go!",
-        "t1",
-    )
+    return Told(stage, reply, own_notes, bobs_note)
+
+
+async def test_the_row_tells_who_asked_by_which_line_and_how(told: Told) -> None:
+    row = await told.row()
+    assert (row.event_id, row.viewer_id) == ("e2", "1")
+    assert (row.trigger, row.mode) == ("mention", "mentions")
+
+
+async def test_the_row_tells_what_was_sent_and_what_the_filters_changed(
+    told: Told,
+) -> None:
+    row = await told.row()
+    assert row.status is ReplyStatus.SENT
+    assert (row.text, row.twitch_id) == ("Off you go!", "t1")
+    assert row.filters == ("markdown",)
+
+
+async def test_the_row_tells_what_the_model_took_and_billed(told: Told) -> None:
+    row = await told.row()
+    assert (row.model, row.latency_ms) == ("scripted", 7)
     billed = {"billed": 1_000, "cached": 600, "output": 20, "thoughts": 0}
     assert row.usage == {"estimated": row.prompt["estimated"], **billed}
-    assert (row.model, row.latency_ms, row.filters) == ("scripted", 7, ("markdown",))
+
+
+async def test_the_row_tells_which_rows_were_in_the_prompt_by_rank(told: Told) -> None:
+    row = await told.row()
     sections = {section["name"]: section for section in row.prompt["sections"]}
-    # in the order of their rank
-    assert sections["lore"]["rows"] == [["notes", first], ["notes", second]]
-    assert set(row.prompt["scores"]) == {str(first), str(second), str(other)}
+    assert sections["lore"]["rows"] == [["notes", note] for note in told.own_notes]
     assert sections["chat"]["rows"] == [["events", 1]]
-    assert (
-        sum(section["tokens"] for section in row.prompt["sections"])
-        == row.prompt["estimated"]
-    )
-    story = await told_of(stage, reply)
-    for part in (
+    scored_notes = {str(note) for note in (*told.own_notes, told.bobs_note)}
+    assert row.prompt["scores"].keys() == scored_notes
+
+
+async def test_the_tokens_of_the_sections_are_those_of_the_prompt(told: Told) -> None:
+    row = await told.row()
+    tokens = sum(section["tokens"] for section in row.prompt["sections"])
+    assert tokens == row.prompt["estimated"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
         '"asked":"@forgetmenot_bot time me out',
         '"who":"Alice"',
         '"text":"Off you go!"',
@@ -68,16 +109,28 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
         "timeout: done. Allowed.",
         '"billed":1000,"cached":600',
         '"twitch_id":"t1"',
-        f'"id":{first}',
         "plays drums in a band",
         "Bob: the sea is loud today",
-    ):
-        assert part in story
-    await stage.clock.advance(MINUTE)
-    later = await told_of(stage, await stage.reply("@forgetmenot_bot and now?"))
-    assert '"text":"timeout of Alice for 30 s: done"' in later, (
-        "what a prompt told of deeds is named"
-    )
+    ],
+)
+async def test_the_explanation_shows_it(told: Told, part: str) -> None:
+    assert part in await told.story()
+
+
+async def test_the_explanation_names_notes_by_their_ids(told: Told) -> None:
+    assert f'"id":{told.own_notes[0]}' in await told.story()
+
+
+async def test_the_next_explanation_names_the_action_that_its_prompt_had(
+    told: Told,
+) -> None:
+    await told.stage.clock.advance(MINUTE)
+    later = await told.stage.reply("@forgetmenot_bot and now?")
+    action = '"text":"timeout of Alice for 30 s: done"'
+    assert action in await told_of(told.stage, later)
+
+
+# ── other replies ─────────────────────────────────────────────────────────────────────────────
 
 
 async def test_it_holds_no_chat_text_and_shows_none_once_chat_is_gone(
@@ -115,31 +168,46 @@ async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
     assert re.search(r'"name":"lore","tokens":\d+,"dropped":[1-9]', story)
 
 
-async def test_silence_and_what_twitch_answered_have_a_reason(stage: Stage) -> None:
+async def test_silence_has_a_reason(stage: Stage) -> None:
     stage.model.answers = [ModelUnavailable("The model does not answer.")]
     story = await told_of(stage, await stage.reply("@forgetmenot_bot hi"))
     assert '"status":"silent","text":"","detail":"The model does not answer."' in story
+
+
+async def test_what_twitch_answered_is_told(stage: Stage) -> None:
     stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
-    assert '"detail":"AutoMod held it"' in await told_of(
-        stage, await stage.reply("@forgetmenot_bot hi", "2")
-    )
+    story = await told_of(stage, await stage.reply("@forgetmenot_bot hi", "2"))
+    assert '"detail":"AutoMod held it"' in story
 
 
-async def test_one_line_for_chat(stage: Stage) -> None:
-    """In words, with the numbers of what it used or could have used: the facts themselves are not told to everybody."""
+async def line_about(stage: Stage, reply: Reply) -> str:
+    return one_line(await explain(stage.db, reply.id))
+
+
+async def test_chat_gets_one_line_without_the_fact_that_was_not_used(
+    stage: Stage,
+) -> None:
     await stage.know("plays drums")
     reply = await stage.reply("@forgetmenot_bot hi")
-    told = one_line(await explain(stage.db, reply.id))
-    assert told == "I answered Alice without a note (reply 1)."
-    await stage.clock.advance(MINUTE)
+    line = await line_about(stage, reply)
+    assert line == "I answered Alice without a note (reply 1)."
+
+
+async def test_chat_gets_the_number_of_a_used_note_and_no_made_up_one(
+    stage: Stage,
+) -> None:
+    await stage.know("plays drums")
     stage.model.answers = [
         '{"action": null, "notes": [1, 77], "say": "You play drums."}'
     ]
-    other = await stage.reply("@forgetmenot_bot what do I play?")
-    told = one_line(await explain(stage.db, other.id))
-    assert told == "I answered Alice with note #1 (reply 2)."
+    reply = await stage.reply("@forgetmenot_bot what do I play?")
+    line = await line_about(stage, reply)
+    assert line == "I answered Alice with note #1 (reply 1)."
+
+
+async def test_chat_gets_no_name_of_who_opted_out_since(stage: Stage) -> None:
+    reply = await stage.reply("@forgetmenot_bot hi")
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
-    assert one_line(await explain(stage.db, reply.id)).startswith(
-        "I answered somebody without"
-    )
+    line = await line_about(stage, reply)
+    assert line.startswith("I answered somebody without")
