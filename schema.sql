@@ -98,7 +98,8 @@ CREATE INDEX attendance_by_first ON attendance (first_at);
 -- ── tier 1: raw, at most 24 h ───────────────────────────────────────────────────────────────
 CREATE TABLE events (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
-    id          TEXT    NOT NULL UNIQUE,             -- Twitch's id of the message
+    id          TEXT    NOT NULL,                    -- Twitch's id of the message
+    key         INTEGER NOT NULL UNIQUE,             -- of that id, by store/line_keys
     stream_id   INTEGER REFERENCES streams (id),
     viewer_id   TEXT    NOT NULL REFERENCES viewers (id) ON UPDATE CASCADE,
     target_id   TEXT REFERENCES viewers (id) ON UPDATE CASCADE, -- whom a moderator's act hit

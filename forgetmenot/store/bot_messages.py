@@ -391,9 +391,7 @@ async def prompted_with_note(
 # theirs or something made of one, and all answers to commands, which have no prompt.
 
 # A prompt was not made before this time (ms): no reply takes longer than two minutes.
-_PROMPT_AT = (
-    "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at - 120000)"
-)
+_PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.key = line_key(m.event_id)), m.at - 120000)"
 
 
 def _had(**rows: str) -> str:
@@ -417,9 +415,7 @@ _LOST_ITS_TEXT = _had(
     notes="EXISTS (SELECT 1 FROM semantic_notes n WHERE n.id = r.value ->> 1 AND n.fact = '')",
     episodes=f"EXISTS (SELECT 1 FROM episodes e WHERE e.id = r.value ->> 1 AND e.cleared_at >= {_PROMPT_AT})",
 )
-_TRIGGER_CLEARED = (
-    "EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)"
-)
+_TRIGGER_CLEARED = "EXISTS (SELECT 1 FROM events e WHERE e.key = line_key(m.event_id) AND e.redacted_at > 0)"
 _RESTS_ON_CLEARED = f"({_TRIGGER_CLEARED} OR {_LOST_ITS_TEXT})"
 _RESTS_ON_DELETED = _had(
     events="r.value ->> 1 NOT IN (SELECT seq FROM events)",
@@ -591,7 +587,7 @@ class _PromptWords:
             for kind, row_id in section.get("rows", ()):
                 words -= self._of_others(kind, row_id)
         events = self._connection.execute(
-            "SELECT seq FROM events WHERE id = ?", (reply.event_id,)
+            "SELECT seq FROM events WHERE key = line_key(?)", (reply.event_id,)
         )
         for (seq,) in events:
             words -= self._of_others("events", seq)
@@ -645,7 +641,7 @@ async def clear(
         SET text = '', system_text = '', redacted_at = ?
         WHERE redacted_at IS NULL
             AND from_bot = 1
-            AND id IN (SELECT value FROM json_each(?))
+            AND key IN (SELECT line_key(value) FROM json_each(?))
         """,
         (at, [line for _row, line in replies]),
     )

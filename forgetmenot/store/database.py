@@ -39,14 +39,16 @@ from forgetmenot.files import APPLICATION_ID, MemoryFiles
 from forgetmenot.languages import Reason, reason
 from forgetmenot.logs import log
 from forgetmenot.startup import quoted
-from forgetmenot.store import name_keys, note_keys
+from forgetmenot.store import line_keys, name_keys, note_keys
 from forgetmenot.store.privacy_requests import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
 # Of `schema.sql`. A file of another version is refused: there are no steps from one to the next.
-SCHEMA_VERSION = 12
-# What the schema's triggers call.
-_SQL_FUNCTIONS = name_keys.SQL_FUNCTIONS | note_keys.SQL_FUNCTIONS
+SCHEMA_VERSION = 13
+# What the schema's triggers and the queries call.
+_SQL_FUNCTIONS = (
+    line_keys.SQL_FUNCTIONS | name_keys.SQL_FUNCTIONS | note_keys.SQL_FUNCTIONS
+)
 BUSY_TIMEOUT_S = 5.0
 _MANY: tuple[type, ...] = (
     list,

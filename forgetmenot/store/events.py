@@ -13,6 +13,7 @@ from forgetmenot.domain import EventKind, Line, PromptLine, StreamEvent
 from forgetmenot.durations import HOUR
 from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.database import Params, Source, Transaction, row_as
+from forgetmenot.store.line_keys import line_key
 
 
 class NewEvent(NamedTuple):
@@ -46,9 +47,9 @@ class Clear(NamedTuple):
 
 
 _INSERT = f"""
-    INSERT INTO events ({", ".join(NewEvent._fields)})
-    VALUES ({", ".join("?" * len(NewEvent._fields))})
-    ON CONFLICT (id) DO NOTHING
+    INSERT INTO events (key, {", ".join(NewEvent._fields)})
+    VALUES (?, {", ".join("?" * len(NewEvent._fields))})
+    ON CONFLICT (key) DO NOTHING
 """
 _REMEMBERED_BY_COMMAND = """
     SELECT 1
@@ -74,7 +75,8 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     highest = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"
     seq_before = await tx.value(highest)
     # SQLite says how many rows were new, not which: only a batch with a line seen before pays for the second query
-    if await tx.many(_INSERT, rows) == len(rows):
+    keyed_rows = [(line_key(row.id), *row) for row in rows]
+    if await tx.many(_INSERT, keyed_rows) == len(rows):
         return None
     return set(await tx.column("SELECT id FROM events WHERE seq > ?", (seq_before,)))
 
@@ -92,7 +94,7 @@ async def clear(
     whole_chat = clearing.event_id is None and clearing.viewer_id is None
     where = "at <= :at AND kind <> 'moderation'"
     if clearing.event_id is not None:
-        where = "id = :id"
+        where = "key = line_key(:id)"
     elif clearing.viewer_id is not None:
         where = f"viewer_id = :id AND {where}"
     params = {"at": clearing.at, "id": clearing.event_id or clearing.viewer_id}
@@ -225,7 +227,9 @@ async def latest_lines_of(
 
 async def by_id(source: Source, event_id: str) -> Line | None:
     """Return an event by Twitch's id; None if it is not stored or was cleared."""
-    lines = await _lines_where(source, "id = ? AND redacted_at IS NULL", (event_id,))
+    lines = await _lines_where(
+        source, "key = line_key(?) AND redacted_at IS NULL", (event_id,)
+    )
     return lines[0] if lines else None
 
 
@@ -244,7 +248,7 @@ async def cleared_ids(source: Source, event_ids: Collection[str]) -> frozenset[s
     sql = """
         SELECT id
         FROM events
-        WHERE id IN (SELECT value FROM json_each(?))
+        WHERE key IN (SELECT line_key(value) FROM json_each(?))
             AND redacted_at IS NOT NULL
     """
     return frozenset(await source.column(sql, (event_ids,)))
@@ -263,7 +267,7 @@ async def ids_between(
 async def was_deleted(source: Source, event_id: str) -> bool:
     """Return whether a line was cleared in chat."""
     # a line that lost its words with a forgotten fact has 0: nobody cleared it in chat
-    sql = "SELECT 1 FROM events WHERE id = ? AND redacted_at > 0"
+    sql = "SELECT 1 FROM events WHERE key = line_key(?) AND redacted_at > 0"
     return await source.row(sql, (event_id,)) is not None
 
 
@@ -472,7 +476,7 @@ async def authors(source: Source, event_ids: Collection[str]) -> dict[str, str]:
     sql = """
         SELECT id, viewer_id
         FROM events
-        WHERE id IN (SELECT value FROM json_each(?))
+        WHERE key IN (SELECT line_key(value) FROM json_each(?))
     """
     return await source.pairs(sql, (event_ids,))
 
@@ -487,7 +491,7 @@ async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, Promp
 
 async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
     """Return a line by Twitch's id; None if it is not there any more."""
-    lines = await _prompt_lines(source, "e.id = ?", (event_id,))
+    lines = await _prompt_lines(source, "e.key = line_key(?)", (event_id,))
     return lines[0] if lines else None
 
 

@@ -114,7 +114,7 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     await tx.execute(sql, (viewer_id,))
     values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
     lines = """
-        SELECT id
+        SELECT seq, id
         FROM events
         WHERE viewer_id = :viewer OR target_id = :viewer
         ORDER BY seq
@@ -123,7 +123,8 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     answers = f"""
         SELECT id
         FROM bot_messages
-        WHERE :viewer IN (viewer_id, about_id) OR event_id IN ({lines})
+        WHERE :viewer IN (viewer_id, about_id)
+            OR event_id IN (SELECT id FROM ({lines}))
         LIMIT :limit
     """
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
@@ -141,7 +142,7 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     keys = f"SELECT 'line:' || id FROM ({lines})"
     await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)
     deleted_lines = await tx.execute(
-        f"DELETE FROM events WHERE id IN ({lines})", values
+        f"DELETE FROM events WHERE seq IN (SELECT seq FROM ({lines}))", values
     )
     # counted as redacted, so that the counts of lines still add up
     await add_counts(tx, {"pruned_redacted": deleted_lines})
