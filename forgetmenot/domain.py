@@ -51,7 +51,8 @@ class ReplyTo(Struct, frozen=True):
     text: str
 
 
-class ChatEvent(Struct, frozen=True):
+# in no circle of references, so the garbage collector need not walk over the lines that wait to be written
+class ChatEvent(Struct, frozen=True, gc=False):
     """One thing said or done in the channel, by one person.
 
     `text` is what the person typed (empty for a bare sub); `system_text` is Twitch's own sentence

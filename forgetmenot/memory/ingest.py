@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from msgspec import Struct
@@ -48,8 +49,9 @@ from forgetmenot.text.mentions import provisional_id
 
 # A batch of this many lines is written without waiting for more.
 BATCH = 500
-# How many lines one transaction writes at most, where more have come meanwhile.
-LINES_PER_TRANSACTION = 1_000
+# How many lines one transaction writes at most, where more have come meanwhile. Each page of an index is written once
+# a transaction, so large ones write a third of what transactions of 1,000 lines do; other writes wait up to .15 s.
+LINES_PER_TRANSACTION = 4_000
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
 # While the disk takes nothing, this many lines wait in memory; further ones are counted and dropped.
@@ -69,12 +71,23 @@ _USER = "user:"
 _ALL = "all"
 
 
-class TakenLine(Struct, frozen=True):
+class TakenLine(Struct, frozen=True, gc=False):
     """A line on its way to the disk. `addressed`: it speaks to the bot; `from_bot`: the bot said it."""
 
     event: ChatEvent
     addressed: bool = False
     from_bot: bool = False
+
+
+class SortedLines(Struct, frozen=True):
+    """The lines of a batch that may be stored, how many others there are and why, and who of them gets an id.
+
+    `opted_out_by_login`: the ids of people who opted out by login before they ever spoke here.
+    """
+
+    accepted: list[TakenLine]
+    counts: Counter[str]
+    opted_out_by_login: dict[str, str]
 
 
 class Ingest:
@@ -255,9 +268,21 @@ class Ingest:
         self._remember_cleared(redactions, now)
         opted_out = await privacy_choices.opted_out(tx)
         taken_lines = [item for item in batch if isinstance(item, TakenLine)]
-        lines = await self._not_excluded(tx, taken_lines, opted_out, counts)
+        # in the writer's thread: that many lines would hold the event loop
+        sorted_lines = await tx.together(
+            lambda _part: self._not_excluded(taken_lines, opted_out)
+        )
+        counts.update(sorted_lines.counts)
+        if sorted_lines.opted_out_by_login:
+            await self._opt_out_by_id(tx, sorted_lines.opted_out_by_login, opted_out)
+        lines = sorted_lines.accepted
         if lines:
-            await self._store_lines(tx, lines, counts)
+            people = await tx.together(
+                lambda part: self._store_lines(part, lines, counts)
+            )
+            # whoever was banned and writes again is not banned any more
+            last_lines = {person.id: person.last_at for person in people}
+            await privacy_choices.lift_bans(tx, last_lines)
         for redaction in redactions:
             clear = Clear(redaction.at, redaction.event_id, redaction.user_id)
             await episodes.clear(tx, clear, now)
@@ -288,32 +313,31 @@ class Ingest:
             self._cleared[key] = max(redaction.at, self._cleared.get(key, 0))
 
     async def _not_excluded(
-        self,
-        tx: Transaction,
-        lines: Sequence[TakenLine],
-        opted_out: OptedOut,
-        counts: Counter[str],
-    ) -> list[TakenLine]:
+        self, lines: Sequence[TakenLine], opted_out: OptedOut
+    ) -> SortedLines:
         """Return the lines that no setting and nobody's opting out excludes; the others are counted."""
         rules = Exclusion(self._settings().memory, opted_out, self.own_id)
+        # most people of a large batch say more than one line in it
+        reason_of = lru_cache(maxsize=None)(rules.of_line_by)
         accepted: list[TakenLine] = []
-        opted_out_by_name: dict[str, str] = {}
+        counts: Counter[str] = Counter()
+        opted_out_by_login: dict[str, str] = {}
         for line in lines:
-            reason = None if line.from_bot else rules.why(line.event)
+            event = line.event
+            reason = None
+            if not line.from_bot:
+                reason = reason_of(event.user_id, event.login, event.badges)
             # who asks whether they were forgotten is not known again for asking
-            if reason is None and asks_for_receipt(line.event.text):
+            if reason is None and asks_for_receipt(event.text):
                 reason = "receipt"
             if reason is None:
                 accepted.append(line)
                 continue
             counts.update(("excluded", f"excluded_{reason}"))
-            event = line.event
             is_by_name = reason == OPTED_OUT and event.user_id not in rules.opted_out
             if is_by_name:
-                opted_out_by_name[event.login] = event.user_id
-        if opted_out_by_name:
-            await self._opt_out_by_id(tx, opted_out_by_name, opted_out)
-        return accepted
+                opted_out_by_login[event.login] = event.user_id
+        return SortedLines(accepted, counts, opted_out_by_login)
 
     async def _opt_out_by_id(
         self,
@@ -374,9 +398,12 @@ class Ingest:
         tx: Transaction,
         lines: Sequence[TakenLine],
         counts: Counter[str],
-    ) -> None:
-        """Store lines as events, with who said them, and the figures that stay when the events go."""
-        await self._store_people(tx, lines)
+    ) -> list[SeenViewer]:
+        """Store lines as events, with who said them, and the figures that stay when the events go.
+
+        Returns who said them.
+        """
+        people = await self._store_people(tx, lines)
         placed = await self._placed(tx, lines)
         rows = [self._row(line, stream_id) for line, stream_id in placed]
         new_ids = await events.insert(tx, rows)
@@ -394,14 +421,14 @@ class Ingest:
         await streams.record_visits(tx, visits(lines_of_people))
         await figures.count_minutes(tx, lines_of_people)
         await figures.add_moments(tx, events_of_streams)
+        return people
 
-    async def _store_people(self, tx: Transaction, lines: Sequence[TakenLine]) -> None:
-        """Store who said the lines, by which name and when."""
+    async def _store_people(
+        self, tx: Transaction, lines: Sequence[TakenLine]
+    ) -> list[SeenViewer]:
+        """Store who said the lines, by which name and when, and return them."""
         people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
-        # whoever was banned and writes again is not banned any more
-        last_lines = {person.id: person.last_at for person in people}
-        await privacy_choices.lift_bans(tx, last_lines)
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
         own_events = {line.event.id: line.event for line in lines if line.from_bot}
         bot_accounts = {event.user_id: event for event in own_events.values()}
@@ -411,6 +438,7 @@ class Ingest:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
             for event_id in await bot_messages.cleared_lines(tx, list(own_events)):
                 self._cleared[event_id] = own_events[event_id].at
+        return people
 
     async def _placed(
         self, tx: Transaction, lines: Sequence[TakenLine]
@@ -574,31 +602,41 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
 
 def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
     """Return who was seen under which name, in the order of their last line."""
-    people: dict[tuple[str, str, str], SeenViewer] = {}
+    events_of: dict[tuple[str, str, str], list[ChatEvent]] = {}
     for event in chat:
         key = (event.user_id, event.login, event.display_name)
-        before = people.pop(key, None)
-        first_at = event.at
-        last_at = event.at
-        role = None
-        sub_months = 0
-        color = event.color
-        watch_streak = event.watch_streak
-        if before is not None:
-            first_at = min(before.first_at, event.at)
-            last_at = max(before.last_at, event.at)
-            role = before.role
-            color = color or before.color
-            sub_months = before.sub_months
-            watch_streak = watch_streak or before.watch_streak
+        their_events = events_of.pop(key, [])
+        their_events.append(event)
+        # put in again, so that the last to speak stand last
+        events_of[key] = their_events
+    return [_seen_in(their_events) for their_events in events_of.values()]
+
+
+def _seen_in(their_events: Sequence[ChatEvent]) -> SeenViewer:
+    """Return what the events of one person, under one name, show of them: the newest that is known."""
+    role = None
+    sub_months = 0
+    color = ""
+    watch_streak = 0
+    for event in their_events:
+        color = event.color or color
+        watch_streak = event.watch_streak or watch_streak
         if event.kind not in WITHOUT_BADGES:
             role = role_of(event.badges)
             sub_months = event.sub_months
-        # put in again, so that the last to speak stand last
-        people[key] = SeenViewer(
-            *key, role, first_at, last_at, color, sub_months, watch_streak
-        )
-    return list(people.values())
+    times = [event.at for event in their_events]
+    latest = their_events[-1]
+    return SeenViewer(
+        latest.user_id,
+        latest.login,
+        latest.display_name,
+        role,
+        min(times),
+        max(times),
+        color,
+        sub_months,
+        watch_streak,
+    )
 
 
 def visits(
@@ -606,10 +644,14 @@ def visits(
 ) -> list[tuple[str, int, int, int, int]]:
     """Return who was in which stream: viewer, stream, time of the first and last line (ms), number of lines."""
     times_of: dict[tuple[str, int], list[int]] = {}
-    for line in lines:
-        if line.stream_id is not None:
-            key = (line.viewer_id, line.stream_id)
-            times_of.setdefault(key, []).append(line.at)
+    for viewer_id, stream_id, at in lines:
+        if stream_id is None:
+            continue
+        key = (viewer_id, stream_id)
+        if key in times_of:
+            times_of[key].append(at)
+        else:
+            times_of[key] = [at]
     rows = []
     for (viewer_id, stream_id), times in times_of.items():
         rows.append((viewer_id, stream_id, min(times), max(times), len(times)))

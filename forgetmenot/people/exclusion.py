@@ -32,16 +32,25 @@ class Exclusion(Struct, frozen=True):
 
     def why(self, event: ChatEvent) -> str | None:
         """Return the name of the rule that keeps a line out; None if none does."""
+        return self.of_line_by(event.user_id, event.login, event.badges)
+
+    def of_line_by(
+        self,
+        user_id: str,
+        login: str,
+        badges: AbstractSet[str],
+    ) -> str | None:
+        """Return the name of the rule that keeps the lines of somebody out; None if none does."""
         # first of all: the bot's own lines come back from chat, and are stored when they are sent
-        own = self._own(event.user_id)
+        own = self._own(user_id)
         if own is not None:
             return own
-        if event.user_id in self.opted_out:
+        if user_id in self.opted_out:
             return OPTED_OUT
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
-        if provisional_id(event.login) in self.opted_out:
+        if provisional_id(login) in self.opted_out:
             return OPTED_OUT
-        return self.of_account(event.user_id, event.login, event.badges)
+        return self.of_account(user_id, login, badges)
 
     def of_account(
         self,

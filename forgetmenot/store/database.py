@@ -5,9 +5,9 @@
         async with db.write() as tx:
             await tx.execute("UPDATE …", (…,))
 
-A write is a lock, BEGIN IMMEDIATE, and a commit or rollback that a cancellation cannot leave half done. A read is one
-hop, several `together` are one too; no cursor lives across an await. Another process may write too: the busy timeout
-waits for it, and caches look at `data_version()`.
+A write is a lock, BEGIN IMMEDIATE, and a commit or rollback that a cancellation cannot leave half done. A statement is
+one trip to a connection's thread, several `together` are one too; no cursor lives across an await. Another process may
+write too: the busy timeout waits for it, and caches look at `data_version()`.
 """
 
 import asyncio
@@ -169,6 +169,22 @@ class Transaction(Source):
         """Return all rows of a query, or of a statement with RETURNING."""
         return list(await self._connection.execute_fetchall(sql, params))
 
+    async def together(
+        self, write: Callable[["Transaction"], Coroutine[Any, Any, T]]
+    ) -> T:
+        """Run several statements in one trip to the writer's thread, and return the result of `write`.
+
+        `write` may await nothing but the transaction that it is given. What it computes does not hold the event loop.
+        """
+        connection = self._connection
+        result: T = await connection._execute(  # type: ignore[no-untyped-call]  # noqa: SLF001
+            _run_write,
+            connection._conn,  # noqa: SLF001
+            write,
+            self.requests,
+        )
+        return result
+
     async def execute(self, sql: str, params: Params = ()) -> int:
         """Run one statement, and return the number of rows that it changed."""
         return await self._changed(self._connection._conn.execute, sql, params)  # noqa: SLF001
@@ -185,20 +201,24 @@ class Transaction(Source):
 
         Raises StoreRefused for a row that breaks a rule of the schema.
         """
-        await self._connection.execute_fetchall("SAVEPOINT part")
+        await self.rows("SAVEPOINT part")
         try:
             yield
         except BaseException as error:
             # a full disk may have rolled everything back already
-            if self._connection.in_transaction:
-                await self._connection.execute_fetchall("ROLLBACK TO part")
-                await self._connection.execute_fetchall("RELEASE part")
+            if self._is_open():
+                await self.rows("ROLLBACK TO part")
+                await self.rows("RELEASE part")
             if isinstance(error, _ROW_REFUSED):
                 raise errors.StoreRefused(
                     f"A row cannot be stored: {error}."
                 ) from error
             raise
-        await self._connection.execute_fetchall("RELEASE part")
+        await self.rows("RELEASE part")
+
+    def _is_open(self) -> bool:
+        """Return whether the transaction is neither committed nor rolled back."""
+        return self._connection.in_transaction
 
     async def many(self, sql: str, params: Iterable[Params]) -> int:
         """Run one statement for each set of parameters, and return the number of rows changed in all."""
@@ -215,6 +235,43 @@ class Transaction(Source):
             lambda: run(sql, params).rowcount
         )
         return changed
+
+
+class ThreadTransaction(Transaction):
+    """A transaction inside `Transaction.together`: already in the writer's thread, so no statement waits."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, requests: PrivacyRequests
+    ) -> None:
+        self._in_thread = connection
+        self.requests = requests
+
+    async def together(
+        self, write: Callable[[Transaction], Coroutine[Any, Any, T]]
+    ) -> T:
+        """Return the result of `write`, which runs as a part of this."""
+        return await write(self)
+
+    async def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """Return all rows of a query, or of a statement with RETURNING."""
+        return self._in_thread.execute(sql, params).fetchall()
+
+    async def execute(self, sql: str, params: Params = ()) -> int:
+        """Run one statement, and return the number of rows that it changed."""
+        return self._in_thread.execute(sql, params).rowcount
+
+    async def insert(self, sql: str, params: Params = ()) -> int:
+        """Run one INSERT, and return the id of the new row."""
+        row_id = self._in_thread.execute(sql, params).lastrowid
+        assert row_id is not None  # noqa: S101  # it was an INSERT
+        return row_id
+
+    async def many(self, sql: str, params: Iterable[Params]) -> int:
+        """Run one statement for each set of parameters, and return the number of rows changed in all."""
+        return self._in_thread.executemany(sql, params).rowcount
+
+    def _is_open(self) -> bool:
+        return self._in_thread.in_transaction
 
 
 class Snapshot(Source):
@@ -238,16 +295,33 @@ def _run_read(
 ) -> T:
     """Return what `read` returns, whose reads all see the same moment. Runs in the reader's thread."""
     connection.execute("BEGIN")
-    reading = read(Snapshot(connection, requests))
     try:
-        # a snapshot never suspends, so one step runs `read` to its end, without an event loop in this thread
-        reading.send(None)
+        return _run_to_end(read(Snapshot(connection, requests)))
+    finally:
+        connection.execute("COMMIT")
+
+
+def _run_write(
+    connection: sqlite3.Connection,
+    write: Callable[[Transaction], Coroutine[Any, Any, T]],
+    requests: PrivacyRequests,
+) -> T:
+    """Return what `write` returns. Runs in the writer's thread, inside a transaction."""
+    return _run_to_end(write(ThreadTransaction(connection, requests)))
+
+
+def _run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine that only awaits statements of this thread.
+
+    These never suspend, so one step runs it to its end, without an event loop.
+    """
+    try:
+        coroutine.send(None)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # the coroutine's
     finally:
-        reading.close()
-        connection.execute("COMMIT")
-    raise RuntimeError("a read waits for something else than its snapshot")
+        coroutine.close()
+    raise RuntimeError("it waits for something else than the statements of its thread")
 
 
 class Database(Source):

@@ -115,6 +115,9 @@ def without_names_in_front(text: str) -> str:
 
 def asks_for_receipt(text: str) -> bool:
     """Return whether a line is the command that looks at a receipt."""
+    # asked of every line of chat, and most have no mark of a command
+    if "!" not in text and "！" not in text:
+        return False
     return _RECEIPT.match(without_names_in_front(text).lstrip()) is not None
 
 

@@ -17,6 +17,7 @@ from forgetmenot.store import backup
 from forgetmenot.store.database import (
     SCHEMA_VERSION,
     Database,
+    Transaction,
     open_database,
     schema_sql,
 )
@@ -47,6 +48,43 @@ async def test_cancelled_at_any_moment_it_is_all_or_nothing(
     assert await count(db) in (0, 2)
     async with db.write() as tx:
         await tx.insert(INSERT, (3, "next"))
+
+
+async def test_statements_that_run_together_are_written_whole_or_not_at_all(
+    db: Database,
+) -> None:
+    async def insert_two(tx: Transaction) -> int:
+        first_id = await tx.insert(INSERT, (1, "a"))
+        assert await tx.many(INSERT, [(2, "b")]) == 1
+        assert await tx.value("SELECT count(*) FROM streams") == 2
+        return first_id
+
+    async def insert_and_fail(tx: Transaction) -> None:
+        await tx.execute(INSERT, (3, "c"))
+        with pytest.raises(errors.StoreRefused):
+            async with tx.part():
+                await tx.execute(INSERT, (4, "d"))
+                await tx.execute(INSERT, (None, "e"))
+        assert await tx.value("SELECT count(*) FROM streams") == 3
+        raise ValueError("after three rows")
+
+    async with db.write() as tx:
+        assert await tx.together(insert_two) == 1
+    with pytest.raises(ValueError, match="after three rows"):
+        async with db.write() as tx:
+            await tx.together(insert_and_fail)
+    assert await count(db) == 2
+
+
+async def test_statements_that_run_together_wait_for_nothing_else(db: Database) -> None:
+    async def insert_and_wait(tx: Transaction) -> None:
+        await tx.insert(INSERT, (1, "a"))
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="waits for something else"):
+        async with db.write() as tx:
+            await tx.together(insert_and_wait)
+    assert await count(db) == 0
 
 
 @pytest.mark.skipif(
