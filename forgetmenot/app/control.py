@@ -62,10 +62,12 @@ class BotControl:
     def state(self) -> BotState:
         """Return the bot's state now."""
         bot = self.bot
+        troubles = [task.trouble for task in bot.tasks.all if task.trouble]
         connection = self._status.connection()
         phase = connection.phase.value if connection else "none"
         # another channel was chosen: the bot of this one runs until the next one is built
-        if connection and self._settings().twitch.channel != self._channel:
+        is_other_channel = self._settings().twitch.channel != self._channel
+        if connection and is_other_channel:
             phase = Phase.CONNECTING.value
         return BotState(
             login=bot.me.login,
@@ -77,7 +79,7 @@ class BotControl:
             model_trouble=bot.models.trouble or bot.models.prompt_cut or "",
             file_trouble=bot.file_watch.trouble,
             memory_trouble=bot.ingest.trouble or bot.memory_trouble,
-            task_troubles=tuple(task.trouble for task in bot.tasks.all if task.trouble),
+            task_troubles=tuple(troubles),
             settings_file=str(self._settings.path or ""),
             login_hint=self._status.login_hint(),
             sending_trouble=bot.permission.warning(),
@@ -88,34 +90,38 @@ class BotControl:
 
     async def checks(self, *, everything: bool) -> list[Check]:
         """Return how each part of the bot is; `everything`: also this computer, the files and the network."""
+        # Imported late: few sessions ask, and what it needs costs the start.
         await load_off_the_loop("forgetmenot.app.doctor")
         from forgetmenot.app.doctor import Examined, examine, running_checks
 
         bot = self.bot
         settings = self._settings()
         state = await channel_state.read_all(bot.db)
-        say = in_language(settings.bot.language)
-        checks = running_checks(self.state(), settings, state, bot.clock.now(), say)
-        if everything:
-            subject = Examined(
-                bot.db.path,
-                settings,
-                self._settings.path,
-                open_memory=bot.db,
-                language=say,
-            )
-            checks += await examine(subject)
-        return checks
+        language = in_language(settings.bot.language)
+        now = bot.clock.now()
+        checks = running_checks(self.state(), settings, state, now, language)
+        if not everything:
+            return checks
+        subject = Examined(
+            bot.db.path,
+            settings,
+            self._settings.path,
+            open_memory=bot.db,
+            language=language,
+        )
+        return checks + await examine(subject)
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """Return the explanation of one reply. Raises InputError if there is none."""
         settings = self._settings()
         trail = await explain.explain(self.bot.db, reply_id)
-        return explain.as_json(trail, settings, in_language(settings.bot.language))
+        language = in_language(settings.bot.language)
+        return explain.as_json(trail, settings, language)
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """Return the origin and the uses of one note."""
-        return await provenance.chain(self.bot.db, note_id, self.bot.clock.now())
+        now = self.bot.clock.now()
+        return await provenance.chain(self.bot.db, note_id, now)
 
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         """Run an operation as the streamer, and return its result."""
@@ -132,17 +138,16 @@ class BotControl:
 def check_settings(settings: Settings) -> None:
     """Refuse what the schema allows and the bot cannot work with. Raises SettingsError."""
     actions.refuse_unknown(settings.actions, "The new value")
-    check_floor(
-        settings,
-        settings.twitch.channel,
-        offered(settings.actions, settings.bridge.effects),
-    )
+    offered_actions = offered(settings.actions, settings.bridge.effects)
+    # A persona too long for the budget would be an error at the next reply.
+    check_floor(settings, settings.twitch.channel, offered_actions)
 
 
 # Explanations of replies and notes, and reply previews.
 
 
 LONGEST_MESSAGE = 500
+LONGEST_NAME = 50
 _NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -160,7 +165,7 @@ async def try_out(
     await bot.ingest.flush()
     # other settings make another prefix, and the one that the provider has cached must stay as it is
     keeper = None if changed else bot.keeper
-    name = _NO_LOGIN.sub("", login)[:50] or "somebody"
+    name = _NO_LOGIN.sub("", login)[:LONGEST_NAME] or "somebody"
     trigger, composed = await explain.preview(
         name,
         clean(text)[:LONGEST_MESSAGE],
@@ -171,9 +176,8 @@ async def try_out(
         identity=bot.identity(),
     )
     material = composed.material
-    request = reply_request(
-        composed.prompt, settings, material.speaker.role, trigger.question
-    )
+    role = material.speaker.role
+    request = reply_request(composed.prompt, settings, role, trigger.question)
     answer = await bot.models.reply.generate(request)
     reply = read_reply(answer)
     context = filter_context(trigger, composed, settings)
@@ -182,17 +186,14 @@ async def try_out(
         # the words are shown as if it were done
         context = replace(context, done=context.done | {reply.proposal.name})
         decision = await _decision(bot, reply.proposal, trigger)
-    polished = polish(reply.say, context)
+    recalled_notes = []
+    for recalled in material.notes:
+        fact = with_names(recalled.note.fact, material.names)
+        recalled_notes.append({"id": recalled.note.id, "fact": fact})
     return {
-        "text": polished.text,
+        "text": polish(reply.say, context).text,
         "model": answer.model,
-        "recalled": [
-            {
-                "id": recalled.note.id,
-                "fact": with_names(recalled.note.fact, material.names),
-            }
-            for recalled in material.notes
-        ],
+        "recalled": recalled_notes,
         "proposal": decision,
     }
 
@@ -203,9 +204,8 @@ async def _decision(
     trigger: Trigger,
 ) -> dict[str, object]:
     """Return the policy's decision. Nothing is written and Twitch is not asked."""
-    context = ActionContext(
-        trigger.event, "dock-try", question=trigger.question if trigger.direct else ""
-    )
+    question = trigger.question if trigger.direct else ""
+    context = ActionContext(trigger.event, "dock-try", question=question)
     decision = await bot.executor.preview(proposal, context)
     return {
         "name": proposal.name,

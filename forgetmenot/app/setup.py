@@ -16,7 +16,7 @@ from typing import Any, Literal, get_type_hints
 
 import aiohttp
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin, login_rights
@@ -25,7 +25,7 @@ from forgetmenot.app.past_chat_upload import PastChatUpload
 from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing, webhook_address
 from forgetmenot.app.stream_input import OBS_PASSWORD
 from forgetmenot.dock import obs_page, security
-from forgetmenot.errors import InputError, TwitchRefused
+from forgetmenot.errors import ODD_INPUT, InputError, TwitchRefused
 from forgetmenot.languages import Language, in_language, languages, reason
 from forgetmenot.llm.build import (
     KEY_PAGE,
@@ -39,6 +39,7 @@ from forgetmenot.llm.build import (
 from forgetmenot.memory import backups
 from forgetmenot.network import body_of, web_session
 from forgetmenot.operations.actions import CHAT
+from forgetmenot.ports import BotState
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id
@@ -49,16 +50,35 @@ from forgetmenot.twitch.login import begin_device_login
 
 # Programs that serve a model on this computer, and their usual ports.
 LOCAL_PROGRAMS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
-LOOK_FOR_S = 1.5  # a program on this computer answers at once, or is not there
-ASK_WITHIN_S = 8.0  # a hosted service is further away
+# A program on this computer answers at once, or is not there.
+LOOK_FOR_S = 1.5
+# A hosted service is further away.
+ASK_WITHIN_S = 8.0
 MOST_MODELS = 200
 LARGEST_LIST = 2 * 1024 * 1024
 EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
 REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
-ANSWER_FIRST_S = 0.3  # the page gets its answer before the server that gives it is gone
+# The page gets its answer before the server that gives it is gone.
+ANSWER_FIRST_S = 0.3
 Answer = Mapping[str, object]
-DONE: Answer = {"ok": True, "line": ""}  # the page shows by itself what came of it
+# The page shows by itself what came of it.
+DONE: Answer = {"ok": True, "line": ""}
+
+
+# How the bot is while it is built.
+STARTING = BotState(
+    login="",
+    phase="starting",
+    phase_trouble="",
+    login_trouble="",
+    reply_model="",
+    memory_model="",
+    model_trouble="",
+    memory_trouble="",
+    task_troubles=(),
+    settings_file="",
+)
 
 
 class SetupService:
@@ -111,7 +131,8 @@ class SetupService:
         generation = self.settings.generation
         try:
             answer = await step_function(self, **asdict(values))
-        except OverflowError:  # a number that SQLite has no room for
+        # A number that SQLite has no room for.
+        except OverflowError:
             raise InputError(self.say("reason.request_odd")) from None
         is_restarting = self.restarts and self.settings.generation != generation
         return {**answer, "restarting": is_restarting}
@@ -123,7 +144,8 @@ class SetupService:
 
     def done(self, key: str = "saved", **values: object) -> Answer:
         """Return the answer of a step that worked, with a text of the table [setup]."""
-        return {"ok": True, "line": self.say(f"setup.{key}", **values)}
+        line = self.say(f"setup.{key}", **values)
+        return {"ok": True, "line": line}
 
     def running(self) -> BotControl:
         """Return the bot that runs. Raises InputError while it starts."""
@@ -137,19 +159,22 @@ class SetupService:
         """Return what is set up and what is not. No secret stands in it."""
         settings = self.settings()
         say = self.say
-        now = self.control.state() if self.control else None
-        phase_trouble = ""
-        if now is not None:
-            phase_trouble = now.phase_trouble
-            if now.phase == "none" and now.login_trouble:
-                phase_trouble = now.login_trouble
-        heard_now = None
-        if now is not None and now.hearing:
-            heard_now = asdict(now.hearing)
+        model = settings.model
+        bot = STARTING
+        if self.control is not None:
+            bot = self.control.state()
+        # Without a connection the log-in is what keeps the bot from its channel.
+        phase_trouble = bot.phase_trouble
+        if bot.phase == "none" and bot.login_trouble:
+            phase_trouble = bot.login_trouble
+        is_streamer_missing = (
+            bot is not STARTING and bot.login != settings.twitch.channel
+        )
+        heard_now = asdict(bot.hearing) if bot.hearing else None
         return {
             "channel": {
                 "name": settings.twitch.channel,
-                "phase": now.phase if now else "starting",
+                "phase": bot.phase,
                 "trouble": say.reason(phase_trouble),
             },
             "character": {
@@ -160,12 +185,12 @@ class SetupService:
                 "sample": say("setup.sample"),
             },
             "model": {
-                "provider": settings.model.provider,
-                "base_url": settings.model.base_url,
-                "model": settings.model.reply_model,
-                "local": is_loopback(settings.model.base_url),
-                "trouble": say.reason(now.model_trouble) if now else "",
-                "key_kept": await asyncio.to_thread(self.has_key, settings.model),
+                "provider": model.provider,
+                "base_url": model.base_url,
+                "model": model.reply_model,
+                "local": is_loopback(model.base_url),
+                "trouble": say.reason(bot.model_trouble),
+                "key_kept": await asyncio.to_thread(self.has_key, model),
                 "terms": say.reason(TERMS),
                 "key_page": KEY_PAGE,
                 "example": EXAMPLE,
@@ -175,10 +200,10 @@ class SetupService:
                 "supplied": bool(supplied_client_id()),
                 "console": CONSOLE,
                 "redirect": REDIRECT,
-                "account": now.login if now else "",
+                "account": bot.login,
                 "pending": self.login.pending(),
-                "trouble": say.reason(now.login_trouble) if now else "",
-                "streamer": now is not None and now.login != settings.twitch.channel,
+                "trouble": say.reason(bot.login_trouble),
+                "streamer": is_streamer_missing,
             },
             "hearing": {**asdict(settings.hearing), "now": heard_now},
             "past_chat": self.past_chat.state if self.past_chat else None,
@@ -190,7 +215,8 @@ class SetupService:
         """Return whether there is a key for a model, in the environment or as a secret."""
         if model.provider is Provider.OFFLINE:
             return False
-        return bool(self.environment(model).get(key_variable(model), ""))
+        environment = self.environment(model)
+        return bool(environment.get(key_variable(model)))
 
     def environment(self, model: ModelSettings) -> Mapping[str, str]:
         """Return the environment with the key that is kept for a model."""
@@ -255,7 +281,10 @@ async def step_character(
     if not name.strip():
         raise InputError(setup.say("setup.no_name"))
     await setup.change(
-        {("bot", "name"): name.strip(), ("bot", "persona"): persona.strip()}
+        {
+            ("bot", "name"): name.strip(),
+            ("bot", "persona"): persona.strip(),
+        }
     )
     return setup.done()
 
@@ -270,24 +299,22 @@ async def step_sample(
     settings = setup.settings()
     if settings.model.provider is Provider.OFFLINE:
         return {"ok": True, "text": setup.say("setup.no_sample"), "model": ""}
-    who = msgspec.structs.replace(
-        settings.bot, name=name.strip() or settings.bot.name, persona=persona
-    )
-    changed = msgspec.structs.replace(settings, bot=who)
+    bot_name = name.strip() or settings.bot.name
+    character = replace(settings.bot, name=bot_name, persona=persona)
+    changed = replace(settings, bot=character)
     check_settings(changed)
     # after a change of the model the old bot still runs for a moment; the page asks again when it has gone
-    while (  # noqa: ASYNC110
-        setup.restarts
-        and setup.running().bot.models.reply.name != settings.model.reply_model
-    ):
+    while setup.restarts and not _has_model(setup, settings.model):  # noqa: ASYNC110
         await asyncio.sleep(ANSWER_FIRST_S)
-    preview = await try_out(
-        setup.running().bot,
-        "viewer",
-        text.strip() or setup.say("setup.sample"),
-        changed,
-    )
+    bot = setup.running().bot
+    viewers_text = text.strip() or setup.say("setup.sample")
+    preview = await try_out(bot, "viewer", viewers_text, changed)
     return {"ok": True, "text": preview["text"], "model": preview["model"]}
+
+
+def _has_model(setup: SetupService, model: ModelSettings) -> bool:
+    """Return whether the bot that runs replies by this model. Raises InputError while it starts."""
+    return setup.running().bot.models.reply.name == model.reply_model
 
 
 # ── model ───────────────────────────────────────────────────────────────────────────────────────
@@ -299,8 +326,9 @@ async def step_programs(_setup: SetupService) -> Answer:
     lists = await asyncio.gather(*map(models_at, addresses))
     programs = []
     for name, address, models in zip(LOCAL_PROGRAMS, addresses, lists, strict=True):
-        if models is not None:
-            programs.append({"name": name, "base_url": address, "models": models})
+        if models is None:
+            continue
+        programs.append({"name": name, "base_url": address, "models": models})
     return {"ok": True, "programs": programs}
 
 
@@ -319,8 +347,12 @@ async def step_models(
     has_scheme = "://" in address
     is_local = is_loopback(address if has_scheme else f"http://{address}")
     if not has_scheme:
-        address = f"http://{address}" if is_local else f"https://{address}"
-    key = "" if is_local else key.strip() or await _kept_key(setup, address)
+        scheme = "http" if is_local else "https"
+        address = f"{scheme}://{address}"
+    # A program on this computer asks for none.
+    key = "" if is_local else key.strip()
+    if not key and not is_local:
+        key = await _kept_key(setup, address)
     for base in (address, f"{address}/v1"):
         models = await models_at(base, key)
         if models is not None:
@@ -350,20 +382,29 @@ async def step_model(
     if provider is Provider.OFFLINE:
         await setup.change({("model", "provider"): provider.value})
         return setup.done()
-    chosen = _chosen(provider, base_url, model, setup.settings().model, setup.say)
+    current = setup.settings().model
+    chosen = _chosen(provider, base_url, model, current, setup.say)
     key = key.strip()
     await _refuse_key(setup, chosen, key)
     bot = setup.running().bot
-    environment = dict(await asyncio.to_thread(setup.environment, chosen))
+    environment = await asyncio.to_thread(setup.environment, chosen)
     if key:
-        environment[key_variable(chosen)] = key
+        environment = {**environment, key_variable(chosen): key}
     meter = Meter(bot.db, bot.clock, lambda: setup.settings().bot.timezone)
+    # An answer proves key, address and name of the model before anything is kept.
     words = await first_words(chosen, meter, environment)
     if key:
         await asyncio.to_thread(keep_key, setup.secrets, chosen, key)
+        # Another key alone changes no setting that the bot is built from.
         setup.settings.restart()
-    names = ("provider", "base_url", "reply_model", "memory_model")
-    await setup.change({("model", name): getattr(chosen, name) for name in names})
+    await setup.change(
+        {
+            ("model", "provider"): chosen.provider,
+            ("model", "base_url"): chosen.base_url,
+            ("model", "reply_model"): chosen.reply_model,
+            ("model", "memory_model"): chosen.memory_model,
+        }
+    )
     return setup.done("model_works", model=chosen.reply_model, said=words)
 
 
@@ -391,12 +432,11 @@ async def step_client(setup: SetupService, client_id: str) -> Answer:
     client_id = client_id.strip()
     if not re.fullmatch(r"[A-Za-z0-9]{8,64}", client_id):
         raise InputError(setup.say("setup.client_refused"))
-    twitch = msgspec.structs.replace(setup.settings().twitch, client_id=client_id)
+    settings = setup.settings()
+    twitch = replace(settings.twitch, client_id=client_id)
     try:
         # Twitch has no other way to ask whether an app exists and may use the device flow
-        await begin_device_login(
-            msgspec.structs.replace(setup.settings(), twitch=twitch), CHAT
-        )
+        await begin_device_login(replace(settings, twitch=twitch), CHAT)
     except TwitchRefused:
         raise InputError(setup.say("setup.client_refused")) from None
     await setup.change({("twitch", "client_id"): client_id})
@@ -405,7 +445,8 @@ async def step_client(setup: SetupService, client_id: str) -> Answer:
 
 async def step_login(setup: SetupService, account: Account = Account.BOT) -> Answer:
     """Ask Twitch for a code with every right that the settings need, and wait for it to be typed."""
-    await setup.login.begin(account, login_rights(account, setup.settings()))
+    scopes = login_rights(account, setup.settings())
+    await setup.login.begin(account, scopes)
     return {"ok": True, "pending": setup.login.pending()}
 
 
@@ -420,16 +461,13 @@ async def step_sources(
     """Return the text sources of an OBS. A password that works is kept. Raises HearingError."""
     from forgetmenot.hearing.sources import text_sources
 
-    kept = await asyncio.to_thread(setup.secrets.load, OBS_PASSWORD)
-    sources = await text_sources(obs.strip(), password or kept or "")
+    stored_password = await asyncio.to_thread(setup.secrets.load, OBS_PASSWORD)
+    sources = await text_sources(obs.strip(), password or stored_password or "")
     if password:
         await asyncio.to_thread(setup.secrets.save, OBS_PASSWORD, password)
         setup.settings.restart()
-    return {
-        "ok": True,
-        "sources": sources,
-        "line": "" if sources else setup.say("setup.no_sources"),
-    }
+    line = "" if sources else setup.say("setup.no_sources")
+    return {"ok": True, "sources": sources, "line": line}
 
 
 async def step_hearing(
@@ -444,6 +482,7 @@ async def step_hearing(
     source = source.strip()
     await setup.change(
         {
+            # Without a source of its texts OBS is of no use.
             ("hearing", "obs"): obs.strip() if source else "",
             ("hearing", "source"): source,
             ("hearing", "captions"): captions.strip(),
@@ -479,7 +518,8 @@ async def step_past(
 
 async def step_recap(setup: SetupService, stream: int) -> Answer:
     """Return the recap of a stream that is over, and where it went."""
-    return {"ok": True, "line": "", **await setup.recaps().show(stream)}
+    recap = await setup.recaps().show(stream)
+    return {**DONE, **recap}
 
 
 async def step_post_recap(
@@ -496,10 +536,11 @@ async def step_post_recap(
 
 async def step_webhook(setup: SetupService, address: str) -> Answer:
     """Keep the address of a Discord webhook as a secret; an empty one deletes it."""
-    if not address.strip():
-        await asyncio.to_thread(setup.secrets.delete, WEBHOOK)
+    if address.strip():
+        webhook = webhook_address(address)
+        await asyncio.to_thread(setup.secrets.save, WEBHOOK, webhook)
     else:
-        await asyncio.to_thread(setup.secrets.save, WEBHOOK, webhook_address(address))
+        await asyncio.to_thread(setup.secrets.delete, WEBHOOK)
     return setup.done()
 
 
@@ -514,7 +555,8 @@ async def step_try(
     """Return what it would say to that, without sending or doing anything. Raises ModelError."""
     if not text.strip() or len(text) > LONGEST_MESSAGE:
         raise InputError(reason("text_needed", most=LONGEST_MESSAGE))
-    return {"ok": True, **await try_out(setup.running().bot, viewer, text)}
+    preview = await try_out(setup.running().bot, viewer, text)
+    return {"ok": True, **preview}
 
 
 async def step_listen(setup: SetupService, *, on: bool) -> Answer:
@@ -530,8 +572,7 @@ async def step_mode(
     sure: bool = False,
 ) -> Answer:
     """Switch the mode. To speak without an AI model is asked about first. `sure`: that was answered with yes."""
-    settings = setup.settings()
-    offline = settings.model.provider is Provider.OFFLINE
+    offline = setup.settings().model.provider is Provider.OFFLINE
     if mode is not Mode.SHADOW and offline and not sure:
         return {
             "ok": False,
@@ -552,22 +593,32 @@ async def step_set(
     value: Any,  # noqa: ANN401  # as the setting has it
 ) -> Answer:
     """Change one setting."""
-    if (table, key) == ("bot", "mode"):
+    setting = (table, key)
+    if setting == ("bot", "mode"):
+        # Any other value is refused with the settings' own sentence.
         with contextlib.suppress(ValueError):
             return await step_mode(setup, Mode(value))
-    if (table, key) == ("bot", "name") and not str(value).strip():
+    if setting == ("bot", "name") and not str(value).strip():
         raise InputError(setup.say("setup.no_name"))
-    values: dict[tuple[str, str], object] = {(table, key): value}
-    if (table, key) == ("bot", "language"):
-        # a character to begin with stays the same one in the other language
-        old_presets = presets(setup.say).values()
-        new_presets = presets(in_language(str(value))).values()
-        translations = dict(zip(old_presets, new_presets, strict=True))
-        persona = setup.settings().bot.persona
-        if persona in translations:
-            values["bot", "persona"] = translations[persona]
+    values: dict[tuple[str, str], object] = {setting: value}
+    if setting == ("bot", "language"):
+        new_language = in_language(str(value))
+        persona = _translated_preset(setup, new_language)
+        if persona is not None:
+            values["bot", "persona"] = persona
     await setup.change(values)
     return setup.done()
+
+
+def _translated_preset(setup: SetupService, language: Language) -> str | None:
+    """Return the bot's character in another language; None if it is not one of those to begin with."""
+    persona = setup.settings().bot.persona
+    old_presets = list(presets(setup.say).values())
+    new_presets = list(presets(language).values())
+    # Their titles are in the language as well, so only the order tells which is which.
+    if persona in old_presets:
+        return new_presets[old_presets.index(persona)]
+    return None
 
 
 async def step_autostart(setup: SetupService, *, on: bool) -> Answer:
@@ -593,10 +644,10 @@ async def step_backup(setup: SetupService) -> Answer:
 async def step_obs(setup: SetupService) -> Answer:
     """Write the page that OBS is pointed to; its address. Raises StoreError."""
     token = await asyncio.to_thread(security.token_in, setup.folder)
-    page = await asyncio.to_thread(
-        obs_page.write, setup.folder, setup.settings().dock.port, token, setup.say
-    )
-    return {"ok": True, "line": "", "address": page.absolute().as_uri()}
+    port = setup.settings().dock.port
+    page = await asyncio.to_thread(obs_page.write, setup.folder, port, token, setup.say)
+    address = page.absolute().as_uri()
+    return {**DONE, "address": address}
 
 
 async def step_connect(setup: SetupService) -> Answer:
@@ -607,7 +658,7 @@ async def step_connect(setup: SetupService) -> Answer:
     token = await asyncio.to_thread(security.token_in, setup.folder, file=TOKEN_FILE)
     port = setup.settings().dock.port
     address = f"http://{security.HOST}:{port}{PREFIX}"
-    return {"ok": True, "line": "", "address": address, "token": token}
+    return {**DONE, "address": address, "token": token}
 
 
 async def step_quit(setup: SetupService) -> Answer:
@@ -623,28 +674,34 @@ async def step_quit(setup: SetupService) -> Answer:
 
 def _is_preset(persona: str) -> bool:
     """Return whether a character is one of those to begin with, in any language."""
-    return any(persona in presets(in_language(code)).values() for code in languages())
+    for code in languages():
+        language = in_language(code)
+        if persona in presets(language).values():
+            return True
+    return False
 
 
 def _chosen(
     provider: Provider,
     base_url: str,
     model: str,
-    now: ModelSettings,
+    current: ModelSettings,
     say: Language,
 ) -> ModelSettings:
     """Return the table [model] that a choice means. Raises InputError."""
     if provider is Provider.GEMINI:
-        now = (
-            now if now.provider is Provider.GEMINI else ModelSettings(provider=provider)
-        )
-        return msgspec.structs.replace(now, **({"reply_model": model} if model else {}))
+        # Another provider's models and address mean nothing to Gemini.
+        if current.provider is not Provider.GEMINI:
+            current = ModelSettings(provider=provider)
+        if model:
+            current = replace(current, reply_model=model)
+        return current
     model = model.strip()
     base_url = base_url.strip().rstrip("/")
     if not (base_url and model):
         raise InputError(say("setup.no_address"))
-    return msgspec.structs.replace(
-        now,
+    return replace(
+        current,
         provider=provider,
         base_url=base_url,
         reply_model=model,
@@ -654,33 +711,24 @@ def _chosen(
 
 async def models_at(base_url: str, key: str = "") -> list[str] | None:
     """Return the models that a server lists; None if nothing that does answers there."""
-    timeout = aiohttp.ClientTimeout(
-        total=LOOK_FOR_S if is_loopback(base_url) else ASK_WITHIN_S
-    )
-    headers = (
-        {"Authorization": f"Bearer {key}"}
-        if key and base_url.startswith("https://")
-        else {}
-    )
+    within_s = LOOK_FOR_S if is_loopback(base_url) else ASK_WITHIN_S
+    timeout = aiohttp.ClientTimeout(total=within_s)
+    url = f"{base_url.rstrip('/')}/models"
+    headers = {}
+    # A key is sent nowhere in the clear.
+    if key and base_url.startswith("https://"):
+        headers["Authorization"] = f"Bearer {key}"
     try:
         async with (
             web_session(timeout) as session,
-            session.get(
-                f"{base_url.rstrip('/')}/models", headers=headers, allow_redirects=False
-            ) as answer,
+            # Nor does a redirect take it elsewhere.
+            session.get(url, headers=headers, allow_redirects=False) as answer,
         ):
-            answered = msgspec.json.decode(
-                await body_of(answer, LARGEST_LIST), type=dict[str, Any]
-            )
-        return [str(one["id"]) for one in answered["data"][:MOST_MODELS]]
-    except (
-        aiohttp.ClientError,
-        OSError,
-        TimeoutError,
-        ValueError,
-        LookupError,
-        TypeError,
-    ):
+            body = await body_of(answer, LARGEST_LIST)
+        models = msgspec.json.decode(body, type=dict[str, Any])["data"]
+        return [str(model["id"]) for model in models[:MOST_MODELS]]
+    # Whatever else listens there may answer anything.
+    except (aiohttp.ClientError, OSError, TimeoutError, *ODD_INPUT):
         return None
 
 
@@ -696,8 +744,11 @@ def _shape(step: _Step) -> type[msgspec.Struct]:
     _setup, *parameters = inspect.signature(step).parameters.values()
     fields: list[tuple[Any, ...]] = []
     for parameter in parameters:
-        default = () if parameter.default is parameter.empty else (parameter.default,)
-        fields.append((parameter.name, hints[parameter.name], *default))
+        field = (parameter.name, hints[parameter.name])
+        if parameter.default is parameter.empty:
+            fields.append(field)
+        else:
+            fields.append((*field, parameter.default))
     return msgspec.defstruct(step.__name__, fields, forbid_unknown_fields=True)
 
 

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -41,6 +41,13 @@ LOOK_FOR_LOG_IN_S = 60.0
 Task = tuple[str, Callable[[], Awaitable[None]]]
 
 
+class _Report(NamedTuple):
+    """A value that was reported, and when (ms)."""
+
+    value: object
+    at: int
+
+
 class StreamInput:
     """The inputs of one running bot. `folder`: where secrets are kept where there is no keyring."""
 
@@ -56,8 +63,8 @@ class StreamInput:
         self._numbers = count()
         self._changing = asyncio.Lock()
         self._follows = SlidingWindow(FOLLOWS_LIMIT, MINUTE)
-        # what OBS or an event reported of the channel, by field of ChannelState: the value, and when (ms)
-        self._reports: dict[str, tuple[object, int]] = {}
+        # What OBS or an event reported of the channel, by field of ChannelState.
+        self._reports: dict[str, _Report] = {}
         self._to_ask = asyncio.Event()
         self._account: TwitchAccount | None = None
         self.hearing: Hearing | None = None
@@ -66,25 +73,31 @@ class StreamInput:
     def tasks(self, account: "TwitchAccount | None" = None) -> list[Task]:
         """Return what has to run, by name. `account`: where there is a log-in for Twitch's events."""
         tasks: list[Task] = []
-        if self._settings().hearing.on:
-            from forgetmenot.hearing.service import Hearing
-
-            hearing = Hearing(
-                settings=lambda: self._settings().hearing,
-                clock=self._bot.clock,
-                hear=self.said_aloud,
-                live=lambda live: self.obs_streams(live=live),
-                password=lambda: SecretStore(self._folder).load(OBS_PASSWORD) or "",
-            )
-            # until it is known whether it was stopped
-            hearing.paused = True
+        settings = self._settings()
+        if settings.hearing.on:
+            hearing = self._make_hearing()
             self.hearing = hearing
             tasks.append(("hearing", lambda: self._listen(hearing)))
         self._account = account
-        if account is not None and self._settings().twitch.client_id:
+        if account is not None and settings.twitch.client_id:
             tasks.append(("events", lambda: self._follow_events(account)))
             tasks.append(("channel reports", self._ask_when_reported))
         return tasks
+
+    def _make_hearing(self) -> "Hearing":
+        from forgetmenot.hearing.service import Hearing
+
+        secrets = SecretStore(self._folder)
+        hearing = Hearing(
+            settings=lambda: self._settings().hearing,
+            clock=self._bot.clock,
+            hear=self.said_aloud,
+            live=lambda live: self.obs_streams(live=live),
+            password=lambda: secrets.load(OBS_PASSWORD) or "",
+        )
+        # until it is known whether it was stopped
+        hearing.paused = True
+        return hearing
 
     @property
     def reports_state(self) -> bool:
@@ -94,9 +107,10 @@ class StreamInput:
     def corrected(self, state: ChannelState) -> ChannelState:
         """Return what Twitch's API answers, corrected by what OBS or an event has reported since."""
         since = self._bot.clock.now() - API_LAG
-        reports = {
-            name: value for name, (value, at) in self._reports.items() if at >= since
-        }
+        reports: dict[str, Any] = {}
+        for name, report in self._reports.items():
+            if report.at >= since:
+                reports[name] = report.value
         if reports.get("live") == state.live:
             # both agree; the API knows the stream's id and when it began
             for name in ("live", "started_at", "stream_id"):
@@ -128,11 +142,8 @@ class StreamInput:
         Raises InputError while hearing is off.
         """
         hearing = self.hearing
-        if (
-            hearing is None
-            or not hearing.listening
-            or not self._settings().hearing.programs
-        ):
+        may_send = self._settings().hearing.programs
+        if hearing is None or not hearing.listening or not may_send:
             raise InputError(reason("hearing_off"))
         return hearing.sent(text)
 
@@ -140,10 +151,9 @@ class StreamInput:
         """Stop listening at once, or go on; it stays so at the next start. Raises StoreError."""
         if self.hearing is not None:
             self.hearing.paused = not on
+        state = {STOPPED: "" if on else "1"}
         async with self._bot.db.write() as tx:
-            await channel_state.put(
-                tx, {STOPPED: "" if on else "1"}, self._bot.clock.now()
-            )
+            await channel_state.put(tx, state, self._bot.clock.now())
 
     async def said_aloud(self, text: str) -> None:
         """Take in a line that the streamer said, unless the channel is off and the settings want it only while live."""
@@ -154,18 +164,16 @@ class StreamInput:
             return
         now = self._bot.clock.now()
         login = state.get("login", "")
-        event_id = f"spoken:{now}:{next(self._numbers)}"
-        # the broadcaster's word: it makes facts about the channel, and ends them
-        badges = frozenset({"broadcaster"})
         line = ChatEvent(
-            event_id,
-            EventKind.SPOKEN,
-            state["id"],
-            login,
-            login,
-            text,
-            now,
-            badges=badges,
+            id=f"spoken:{now}:{next(self._numbers)}",
+            kind=EventKind.SPOKEN,
+            user_id=state["id"],
+            login=login,
+            display_name=login,
+            text=text,
+            at=now,
+            # The broadcaster's word: it makes facts about the channel, and ends them.
+            badges=frozenset({"broadcaster"}),
         )
         await self._bot.hear(line)
 
@@ -178,13 +186,12 @@ class StreamInput:
         stored_live = await channel_state.read(self._bot.db, "live")
         if live is None and (not stored_live or await self._has_log_in()):
             return
-        live = bool(live)
+        was_live = stored_live == "1"
+        is_live = bool(live)
         changes: StateChanges = {}
-        if (stored_live == "1") != live:
-            changes = {
-                "live": live,
-                "started_at": self._bot.clock.now() if live else None,
-            }
+        if was_live != is_live:
+            changes["live"] = is_live
+            changes["started_at"] = self._bot.clock.now() if is_live else None
         await self._channel_changed(changes)
 
     async def _has_log_in(self) -> bool:
@@ -195,7 +202,8 @@ class StreamInput:
         # two sources may report at the same moment
         async with self._changing:
             now = self._bot.clock.now()
-            self._reports |= {name: (value, now) for name, value in changes.items()}
+            for name, value in changes.items():
+                self._reports[name] = _Report(value, now)
             state = await channel_state.read_all(self._bot.db)
             began = state.get("started_at", "")
             before = ChannelState(
@@ -257,10 +265,10 @@ class StreamInput:
         if is_known or is_old:
             return
         rewards = self._settings().rewards
-        title = clean(reward).casefold()
-        ask_title = clean(rewards.ask).casefold()
-        remember_title = clean(rewards.remember).casefold()
-        if title and title in {ask_title, remember_title}:
+        title = _comparable(reward)
+        remember_title = _comparable(rewards.remember)
+        # An empty title of the settings stands for no reward.
+        if title and title in {remember_title, _comparable(rewards.ask)}:
             remember = title == remember_title and bool(event.text)
             self._bot.router.redeemed(event, remember=remember)
 
@@ -273,8 +281,14 @@ class StreamInput:
         return True
 
 
+def _comparable(title: str) -> str:
+    return clean(title).casefold()
+
+
 async def _login_for_events(account: "TwitchAccount") -> "Login | None":
     """Return the streamer's log-in, which hears everything; else the bot's; None if nobody is logged in."""
     if await account.streamer.exists():
         return account.streamer
-    return account.login if await account.login.exists() else None
+    if await account.login.exists():
+        return account.login
+    return None

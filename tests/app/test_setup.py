@@ -13,7 +13,7 @@ from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.errors import InputError, ModelError, SettingsError
-from forgetmenot.languages import reason
+from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import (
     SERVICE_KEY_ENV,
     environment_with_key,
@@ -21,7 +21,7 @@ from forgetmenot.llm.build import (
     key_variable,
 )
 from forgetmenot.secret_store import SecretStore
-from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider
 from tests.loopback_servers.gemini import KEY, SimGemini
@@ -223,3 +223,25 @@ async def test_an_expired_log_in_shows_as_expired(steps: Steps) -> None:
         login = dict(await service.state())["login"]
     assert isinstance(login, Mapping)
     assert "has expired" in str(login["trouble"])
+
+
+async def test_a_character_to_begin_with_stays_the_same_in_another_language(
+    steps: Steps,
+) -> None:
+    english = presets(in_language("en")).values()
+    german = presets(in_language("de")).values()
+    for english_text, german_text in zip(english, german, strict=True):
+        await steps.do("character", name="Bot", persona=english_text)
+        await steps.do("set", table="bot", key="language", value="de")
+        assert steps.settings().bot.persona == german_text
+        await steps.do("set", table="bot", key="language", value="en")
+        assert steps.settings().bot.persona == english_text
+
+
+async def test_a_character_of_ones_own_is_not_written_anew_by_another_language(
+    steps: Steps,
+) -> None:
+    before = steps.settings().bot.persona
+    steps.settings.change({("bot", "persona"): "dry and kind"}, lambda _new: None)
+    await steps.do("set", table="bot", key="language", value="de")
+    assert steps.settings().bot.persona == "dry and kind" != before
