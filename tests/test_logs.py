@@ -120,7 +120,7 @@ async def test_a_periodic_task_is_named_in_each_line_that_it_logs(
     async def work() -> None:
         logs.log.info("three rows were removed", rows=3)
 
-    await PeriodicTask("retention", lambda: 60_000, work).do(now=0)
+    await PeriodicTask("retention", 60_000, work).do(now=0)
     logs.log.info("afterwards")
     inside, afterwards = [json.loads(line) for line in read(tmp_path).splitlines()]
     assert (inside["task"], inside["rows"], inside["level"]) == ("retention", 3, "info")
@@ -135,7 +135,7 @@ async def test_an_unexpected_fault_of_a_task_is_logged_once_with_its_place_and_i
     async def work() -> None:
         raise KeyError("what alice said")
 
-    task = PeriodicTask("retention", lambda: 60_000, work)
+    task = PeriodicTask("retention", 60_000, work)
     with capture_logs() as logged:
         await task.do(now=0)
     assert [entry["log_level"] for entry in logged] == ["error", "warning"]

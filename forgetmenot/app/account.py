@@ -13,7 +13,7 @@ from msgspec import Struct
 from forgetmenot.app.bot import Bot, BotIdentity
 from forgetmenot.app.periodic_tasks import PeriodicTask
 from forgetmenot.clock import Clock, SystemClock
-from forgetmenot.domain import ChannelState, Role
+from forgetmenot.domain import ChannelState, Role, Video
 from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, join_reasons
@@ -56,7 +56,8 @@ class TwitchAccount(Struct, frozen=True):
         logins = [self.login]
         if self.needs_streamer():
             logins.append(self.streamer)
-        return join_reasons(*(login.trouble for login in logins if not login.hint))
+        troubles = [login.trouble for login in logins if not login.hint]
+        return join_reasons(*troubles)
 
     @property
     def hint(self) -> str:
@@ -69,6 +70,7 @@ class TwitchAccount(Struct, frozen=True):
     def needs_streamer(self) -> bool:
         """Return whether the settings need the streamer's account besides the bot's."""
         settings = self.settings()
+        # Where the bot speaks as the streamer, its log-in has the streamer's rights.
         channel_login = settings.twitch.channel.lower().lstrip("#")
         if same_account(settings) or self.login.name == channel_login:
             return False
@@ -95,13 +97,15 @@ class TwitchAccount(Struct, frozen=True):
 
     async def sign_in_to_chat(self) -> None:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
-        if self.chat.state.phase is not Phase.CONNECTED or self.chat.state.login:
+        chat = self.chat
+        if chat.state.phase is not Phase.CONNECTED or chat.state.login:
             return
         if not await self.login.exists():
             return
-        token = await self.login.irc(self.chat.refused_token)
-        if token is not None and token.access != self.chat.refused_token:
-            self.chat.sign_in()
+        token = await self.login.irc(chat.refused_token)
+        # The same token again would be refused again.
+        if token is not None and token.access != chat.refused_token:
+            chat.sign_in()
 
     async def myself(self) -> BotIdentity:
         """Return who is logged in; an empty identity if nobody is or Twitch is unreachable (see `trouble`)."""
@@ -129,21 +133,23 @@ async def open_account(
 ) -> AsyncIterator[TwitchAccount]:
     """Build the account without asking Twitch. `folder` holds tokens that the keyring does not take."""
     store = TokenStore(folder, use_keyring=use_keyring)
-    login = Login(
-        account=Account.BOT,
-        store=store,
+
+    def login_of(account: Account) -> Login:
+        return Login(
+            account=account,
+            store=store,
+            settings=settings,
+            clock=clock,
+            lacking=lacking,
+        )
+
+    login = login_of(Account.BOT)
+    streamer = login_of(Account.BROADCASTER)
+    chat = IrcConnection(
         settings=settings,
         clock=clock,
-        lacking=lacking,
+        login=login.irc,
     )
-    streamer = Login(
-        account=Account.BROADCASTER,
-        store=store,
-        settings=settings,
-        clock=clock,
-        lacking=lacking,
-    )
-    chat = IrcConnection(settings=settings, clock=clock, login=login.irc)
     helix = Helix(
         settings=settings,
         bot=login,
@@ -168,7 +174,9 @@ def _own_role(chat: IrcConnection) -> Role | None:
 def _moderates(chat: IrcConnection) -> bool | None:
     """Return whether the bot's badges in chat let it moderate; None until chat has shown them."""
     role = _own_role(chat)
-    return None if role is None else role.moderates
+    if role is None:
+        return None
+    return role.moderates
 
 
 # How often videos of streams are looked for, for how long, and how near their begins are (ms).
@@ -193,13 +201,13 @@ def watch_channel(
     Twitch's answer with what was reported since.
     """
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
-    bot.outbox.pace.moderates = lambda: (
-        role_of(account.chat.own_badges or frozenset()) in ROLES_WITH_HIGH_LIMIT
-    )
+    bot.outbox.pace.moderates = lambda: _own_role(account.chat) in ROLES_WITH_HIGH_LIMIT
     bot.permission.role = lambda: _own_role(account.chat)
     bot.permission.is_banned = lambda: account.chat.is_banned
 
     async def look() -> None:
+        # Twitch's events may begin or end between two looks.
+        looking.every_ms = WHERE_REPORTED if reported() else CHANNEL_STATE_EVERY
         await account.chat_first()
         if await account.login.exists():
             state = await account.helix.channel_state()
@@ -217,31 +225,42 @@ def watch_channel(
             bot.become(await account.recognised())
         await account.sign_in_to_chat()
 
-    def every() -> int:
-        return WHERE_REPORTED if reported() else CHANNEL_STATE_EVERY
+    async def find_videos() -> None:
+        await _find_videos(bot, account)
 
-    # at the beginning: the tasks behind them ask who the bot is and whether the stream is on
-    bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))
-    bot.tasks.all.insert(1, PeriodicTask("channel", every, look))
-    bot.tasks.all.append(PeriodicTask("badges", lambda: BADGES_EVERY, look_at_badges))
-    bot.tasks.all.append(
-        PeriodicTask("videos", lambda: VIDEOS_EVERY, lambda: _find_videos(bot, account))
-    )
+    looking = PeriodicTask("channel", CHANNEL_STATE_EVERY, look)
+    # the first two at the beginning: the others ask who the bot is and whether the stream is on
+    bot.tasks.all = [
+        PeriodicTask("account", SIGN_IN_EVERY, recognise),
+        looking,
+        *bot.tasks.all,
+        PeriodicTask("badges", BADGES_EVERY, look_at_badges),
+        PeriodicTask("videos", VIDEOS_EVERY, find_videos),
+    ]
 
 
 async def _find_videos(bot: Bot, account: TwitchAccount) -> None:
     """Find the videos of streams, by the time at which both begin."""
-    missing = await streams.without_video(bot.db, bot.clock.now() - VIDEO_WITHIN)
+    since = bot.clock.now() - VIDEO_WITHIN
+    missing = await streams.without_video(bot.db, since)
     if not missing or not await account.login.exists():
         return
     videos = await account.helix.videos()
     async with bot.db.write() as tx:
         for stream_id, began_at in missing.items():
-            nearest = min(
-                videos, key=lambda video: abs(video.at - began_at), default=None
-            )
-            if nearest is not None and abs(nearest.at - began_at) <= SAME_BEGIN:
+            nearest = _nearest(videos, began_at)
+            if nearest is not None:
                 await streams.set_video(tx, stream_id, nearest)
+
+
+def _nearest(videos: list[Video], began_at: int) -> Video | None:
+    """Return the video that began with a stream; None if there is none."""
+    if not videos:
+        return None
+    nearest = min(videos, key=lambda video: abs(video.at - began_at))
+    if abs(nearest.at - began_at) > SAME_BEGIN:
+        return None
+    return nearest
 
 
 def login_rights(account: Account, settings: Settings) -> tuple[str, ...]:
@@ -318,12 +337,10 @@ class DeviceLogin:
         code = await begin_device_login(self._settings(), scopes)
         await self.aclose()
         await load_off_the_loop("segno")
-        self._login = PendingLogin(
-            account, code, SystemClock().now() + code.expires_in * SECOND
-        )
-        self._waiting = asyncio.create_task(
-            self._finish(self._login, scopes), name="log-in by code"
-        )
+        expires_at = SystemClock().now() + code.expires_in * SECOND
+        self._login = PendingLogin(account, code, expires_at)
+        work = self._finish(self._login, scopes)
+        self._waiting = asyncio.create_task(work, name="log-in by code")
 
     async def aclose(self) -> None:
         """Wait no longer."""
@@ -337,7 +354,11 @@ class DeviceLogin:
         say = in_language(self._settings().bot.language)
         try:
             token = await finish_login(
-                self._settings, self._store, pending.account, pending.code, scopes
+                self._settings,
+                self._store,
+                pending.account,
+                pending.code,
+                scopes,
             )
         except TwitchError:
             pending.line = say("setup.code_expired")
@@ -369,8 +390,12 @@ def _qr_path(text: str) -> tuple[str, int]:
     """Return a QR code as an SVG path of one square for each dark module, and the modules of a side."""
     import segno
 
-    rows = list(segno.make(text, micro=False).matrix_iter(border=BORDER))
+    # Not every phone reads a micro code.
+    code = segno.make(text, micro=False)
+    rows = list(code.matrix_iter(border=BORDER))
     squares = []
     for y, row in enumerate(rows):
-        squares += [f"M{x} {y}h1v1h-1z" for x, is_dark in enumerate(row) if is_dark]
+        for x, is_dark in enumerate(row):
+            if is_dark:
+                squares.append(f"M{x} {y}h1v1h-1z")
     return "".join(squares), len(rows)

@@ -22,17 +22,32 @@ _WINDOWS_PROGRAM = re.compile(r'^start "" (?:"([^"]+)"|(\S+))', re.MULTILINE)
 _UNIT_PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _UNIT_SIGNS = {"\\\\": "\\", '\\"': '"', "%%": "%", "\\n": "\n"}
 _UNIT_ESCAPE = re.compile(r'\\\\|\\"|%%|\\n')
+_UNIT = """\
+[Unit]
+Description=ForgetMeNot, a Twitch chat bot with a memory
+
+[Service]
+ExecStart={command}
+Restart=on-failure
+RestartSec={restart_s}
+
+[Install]
+WantedBy=default.target
+"""
 # Folders in which `uvx` and `pipx run` keep a program for a while.
 _TEMPORARY = ("archive-v", ".cache", "Caches")
 
 
 def enable(options: Sequence[str] = ()) -> None:
     """Start the bot at each log-in, with these options of `forgetmenot start`. Raises ForgetMeNotError."""
-    if any(part.startswith(_TEMPORARY) for part in Path(sys.prefix).parts):
+    parts = Path(sys.prefix).parts
+    if any(part.startswith(_TEMPORARY) for part in parts):
         raise ForgetMeNotError(
             "This copy of ForgetMeNot is a temporary one. Install it first: `uv tool install`."
         )
-    content = content_of(sys.platform, [*_program(), "start", "--no-browser", *options])
+    # Nobody has asked for a page when the computer starts.
+    command = [*_program(), "start", "--no-browser", *options]
+    content = content_of(sys.platform, command)
     try:
         for path in _files():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,9 +57,12 @@ def enable(options: Sequence[str] = ()) -> None:
         for link in _files()[1:]:
             link.symlink_to(entry())
     except OSError as error:
-        raise ForgetMeNotError(
-            f"{error.filename or 'The entry'} cannot be changed: {error.strerror}."
-        ) from error
+        raise _cannot_be_changed(error) from error
+
+
+def _cannot_be_changed(error: OSError) -> ForgetMeNotError:
+    name = error.filename or "The entry"
+    return ForgetMeNotError(f"{name} cannot be changed: {error.strerror}.")
 
 
 def _program() -> list[str]:
@@ -65,16 +83,19 @@ def disable() -> None:
         for path in _files():
             path.unlink(missing_ok=True)
     except OSError as error:
-        raise ForgetMeNotError(
-            f"{error.filename or 'The entry'} cannot be changed: {error.strerror}."
-        ) from error
+        raise _cannot_be_changed(error) from error
 
 
 def is_on() -> bool:
     """Return whether the bot starts at the next log-in: the entry is there, and so is the program that it starts."""
     if not all(path.exists() for path in _files()):
         return False
-    return Path(program_in(sys.platform, _content())).is_file()
+    try:
+        content = entry().read_bytes()
+    except OSError:
+        return False
+    program = program_in(sys.platform, content)
+    return Path(program).is_file()
 
 
 def is_there() -> bool:
@@ -108,18 +129,14 @@ def program_in(system: str, content: bytes) -> str:
     text = content.decode("utf-8", "replace")
     if system == "win32":
         command = _WINDOWS_PROGRAM.search(text)
-        return (command[1] or command[2]).replace("%%", "%") if command else ""
+        if command is None:
+            return ""
+        program = command[1] or command[2]
+        return str(program).replace("%%", "%")
     command = _UNIT_PROGRAM.search(text)
     if command is None:
         return ""
     return _UNIT_ESCAPE.sub(lambda sign: _UNIT_SIGNS[sign[0]], command[1])
-
-
-def _content() -> bytes:
-    try:
-        return entry().read_bytes()
-    except OSError:
-        return b""
 
 
 def entry() -> Path:
@@ -146,9 +163,9 @@ def _files() -> list[Path]:
 def content_of(system: str, command: Sequence[str]) -> bytes:
     """Return what the entry holds on a system (as `sys.platform` calls it)."""
     if system == "win32":
-        words = subprocess.list2cmdline(command).replace("%", "%%")
+        line = subprocess.list2cmdline(command).replace("%", "%%")
         # `start` returns at once, so that no empty window stays; the code page is for names with letters beyond ASCII
-        return f'@echo off\r\nchcp 65001 >nul\r\nstart "" {words}\r\n'.encode()
+        return f'@echo off\r\nchcp 65001 >nul\r\nstart "" {line}\r\n'.encode()
     if system == "darwin":
         import plistlib
 
@@ -160,17 +177,22 @@ def content_of(system: str, command: Sequence[str]) -> bytes:
             "KeepAlive": {"SuccessfulExit": False},
         }
         return plistlib.dumps(agent)
+    words = [_quoted(word) for word in command]
     # systemd replaces variables in all words but the first, so `$` is doubled there
-    options = [_quoted(word).replace("$", "$$") for word in command[1:]]
-    words = " ".join([_quoted(command[0]), *options])
-    unit = f"[Unit]\nDescription=ForgetMeNot, a Twitch chat bot with a memory\n\n[Service]\nExecStart={words}\n"
-    return f"{unit}Restart=on-failure\nRestartSec={RESTART_S}\n\n[Install]\nWantedBy=default.target\n".encode()
+    options = [word.replace("$", "$$") for word in words[1:]]
+    unit = _UNIT.format(
+        command=" ".join([words[0], *options]),
+        restart_s=RESTART_S,
+    )
+    return unit.encode()
 
 
 def _quoted(word: str) -> str:
     # the backslash first: the others bring new ones
-    for sign, escaped in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("\n", "\\n")):
-        word = word.replace(sign, escaped)
+    word = word.replace("\\", "\\\\")
+    word = word.replace('"', '\\"')
+    word = word.replace("%", "%%")
+    word = word.replace("\n", "\\n")
     return f'"{word}"'
 
 

@@ -24,7 +24,15 @@ from forgetmenot.chat.answers import ChatCommands
 from forgetmenot.chat.notice import take_notice
 from forgetmenot.chat.router import Router
 from forgetmenot.clock import Clock
-from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
+from forgetmenot.domain import (
+    Asker,
+    ChannelState,
+    ChatEvent,
+    OperationResult,
+    Outcome,
+    OutcomeKind,
+    Redaction,
+)
 from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.errors import TwitchError
 from forgetmenot.files import incoming_folder, instance_lock
@@ -80,8 +88,6 @@ EXTRACTS_MEANWHILE_S = 20.0
 FLAGS = {True: "1", False: "0"}
 # Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies.
 ModelBuilder = Callable[[ModelSettings, CallMeter], Models]
-
-
 PIN_SCOPE = "moderator:manage:chat_messages"
 
 
@@ -117,18 +123,10 @@ class Bot:
         self.clock = clock
         self.me = me
         self.spending = SpendLimit(settings=settings, used=self._used)
-        chosen = settings().model
         meter = Meter(db, clock, lambda: settings().bot.timezone)
-        self.models: Models = (
-            models(chosen, meter)
-            if models is not None
-            else build_models(
-                chosen,
-                meter,
-                environ=environment_with_key(chosen, login_folder(db.path)),
-            )
-        )
-        self.models.reply.spending = self.models.memory.spending = self.spending
+        self.models = self._build_models(models, meter)
+        self.models.reply.spending = self.spending
+        self.models.memory.spending = self.spending
         self.memory_trouble = ""
         self._memory_pass_lock = asyncio.Lock()
         # events that somebody asked about before they were summarised
@@ -147,6 +145,18 @@ class Bot:
             room=self.room,
         )
         self.tasks = PeriodicTasks(clock, self._tasks())
+
+    def _build_models(self, builder: ModelBuilder | None, meter: Meter) -> Models:
+        """Build the model that replies and the one that remembers."""
+        chosen = self.settings().model
+        if builder is not None:
+            return builder(chosen, meter)
+        folder = login_folder(self.db.path)
+        return build_models(
+            chosen,
+            meter,
+            environ=environment_with_key(chosen, folder),
+        )
 
     def _build_memory(self) -> None:
         """Build what turns chat into episodes, notes and prompts, and what deletes them."""
@@ -188,8 +198,16 @@ class Bot:
             settings=settings,
             clock=clock,
         )
-        self.recall = Recall(db=db, settings=settings, clock=clock)
-        self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings)
+        self.recall = Recall(
+            db=db,
+            settings=settings,
+            clock=clock,
+        )
+        self.keeper = PrefixKeeper(
+            db=db,
+            recall=self.recall,
+            settings=settings,
+        )
         self.eraser = Eraser(
             db=db,
             clock=clock,
@@ -202,15 +220,22 @@ class Bot:
             eraser=self.eraser,
             flush=self.ingest.flush,
         )
-        self.file_watch = MemoryFileWatch(db=db, settings=settings, clock=clock)
+        self.file_watch = MemoryFileWatch(
+            db=db,
+            settings=settings,
+            clock=clock,
+        )
 
     def _build_operations(self, account: BotAccount) -> None:
         """Build the outbox, the executor and the operations."""
         db = self.db
         settings = self.settings
         clock = self.clock
+        # Who the bot is may be known only after its log-in: the account is asked each time.
         self.permission = ChatPermission(
-            clock, own_id=lambda: self.me.user_id, name=lambda: self.me.login
+            clock,
+            own_id=lambda: self.me.user_id,
+            name=lambda: self.me.login,
         )
         self.outbox = Outbox(
             db=db,
@@ -222,7 +247,7 @@ class Bot:
         )
         ports = ActionPorts(
             moderation=account,
-            run=lambda name, params, asker: run(self.operations, name, params, asker),
+            run=self._run_operation,
             run_effect=Bridge(settings).run_effect,
         )
         self.executor = Executor(
@@ -248,6 +273,15 @@ class Bot:
             say_and_pin=partial(self._say_and_pin, account),
         )
 
+    async def _run_operation(
+        self,
+        name: str,
+        params: Mapping[str, object],
+        asker: Asker,
+    ) -> OperationResult:
+        # The table of operations is made after the executor, which it has to know.
+        return await run(self.operations, name, params, asker)
+
     async def _say_and_pin(self, account: BotAccount, text: str) -> Outcome:
         """Say a line in chat and pin it; nothing is said where it could not be pinned."""
         lacking = await account.lacks({Account.BOT: (PIN_SCOPE,)})
@@ -271,16 +305,21 @@ class Bot:
         self.engine.forget()
 
     async def _explain_reply(self, reply_id: int) -> str:
-        return one_line(
-            await explain(self.db, reply_id), in_language(self.settings().bot.language)
-        )
+        language = in_language(self.settings().bot.language)
+        explanation = await explain(self.db, reply_id)
+        return one_line(explanation, language)
 
     def _build_replies(self) -> None:
+        gatherer = ContextGatherer(
+            db=self.db,
+            recall=self.recall,
+            clock=self.clock,
+        )
         writer = ReplyWriter(
             db=self.db,
             clock=self.clock,
             model=self.models.reply,
-            gatherer=ContextGatherer(db=self.db, recall=self.recall, clock=self.clock),
+            gatherer=gatherer,
             keeper=self.keeper,
             outbox=self.outbox,
             executor=self.executor,
@@ -301,11 +340,13 @@ class Bot:
     ) -> tuple[Mapping[str, TokenCounts], Mapping[str, TokenCounts]]:
         """Return what the last 24 hours and the current stream used, by model."""
         now = self.clock.now()
+        began = now
         stream = await streams.current_id(self.db)
-        began = await streams.start_of(self.db, stream) if stream is not None else now
-        return await counts.tokens_by_model(
-            self.db, since=now - DAY
-        ), await counts.tokens_by_model(self.db, since=began)
+        if stream is not None:
+            began = await streams.start_of(self.db, stream)
+        of_day = await counts.tokens_by_model(self.db, since=now - DAY)
+        of_stream = await counts.tokens_by_model(self.db, since=began)
+        return of_day, of_stream
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""
@@ -321,18 +362,21 @@ class Bot:
         now = self.clock.now()
         await self.ingest.flush()
         before = await channel_state.read_all(self.db)
-        state = replace(state, title=await without_erased_names(self.db, state.title))
+        # A title may name a guest who has asked to be forgotten.
+        title = await without_erased_names(self.db, state.title)
+        state = replace(state, title=title)
         await self.stream_tracker.live(state, now)
         values = {
-            "title": state.title,
+            "title": title,
             "category": state.category,
             "live": FLAGS[state.live],
+            "started_at": str(state.started_at or ""),
         }
         async with self.db.write() as tx:
-            await channel_state.put(
-                tx, {**values, "started_at": str(state.started_at or "")}, now
-            )
-        if state.live and before.get("live") == "1" and before.get("id"):
+            await channel_state.put(tx, values, now)
+        # Only a change during a stream is an event of it.
+        was_live = before.get("live") == FLAGS[True]
+        if state.live and was_live and before.get("id"):
             for event in channel_changes(before, values, now):
                 self.ingest.take(event)
 
@@ -343,10 +387,12 @@ class Bot:
 
     def identity(self) -> Identity:
         """Return the bot's identity under the current settings."""
-        return identity_of(self.settings(), self.me.user_id, self.me.login)
+        settings = self.settings()
+        return identity_of(settings, self.me.user_id, self.me.login)
 
     async def settle(self) -> None:
         """Wait until all lines are on disk and all replies are sent, except those that wait for the clock."""
+        # In the order in which one makes work for the next; replies are lines again.
         await self.ingest.flush()
         await self.router.idle()
         await self.eraser.idle()
@@ -368,25 +414,22 @@ class Bot:
             await self.compactor.run_pass(closing=True)
 
     def _tasks(self) -> list[PeriodicTask]:
+        # In this order where several are due: what has to go, goes first.
         return [
-            PeriodicTask(SWEEP, lambda: SWEEP_EVERY, self._sweep),
-            PeriodicTask(
-                "notes",
-                lambda: DAY,
-                lambda: sweep_notes(
-                    self.db, self.settings().memory, self.clock.certain()
-                ),
-            ),
-            PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
-            PeriodicTask(
-                "early memory", lambda: EARLY_PASS_EVERY, self._early_memory_pass
-            ),
-            PeriodicTask("memory file", lambda: SECOND, self.file_watch.run_pass),
-            PeriodicTask("privacy requests", lambda: SECOND, self.privacy.work_off),
-            PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
-            PeriodicTask("notice", lambda: MINUTE, self._notice),
-            PeriodicTask("approvals", lambda: SECOND, self.executor.work_off),
+            PeriodicTask(SWEEP, SWEEP_EVERY, self._sweep),
+            PeriodicTask("notes", DAY, self._sweep_notes),
+            PeriodicTask("memory", MEMORY_PASS_EVERY, self.memory_pass),
+            PeriodicTask("early memory", EARLY_PASS_EVERY, self._early_memory_pass),
+            PeriodicTask("memory file", SECOND, self.file_watch.run_pass),
+            PeriodicTask("privacy requests", SECOND, self.privacy.work_off),
+            PeriodicTask("erasures", MINUTE, self.eraser.erase_due),
+            PeriodicTask("notice", MINUTE, self._notice),
+            PeriodicTask("approvals", SECOND, self.executor.work_off),
         ]
+
+    async def _sweep_notes(self) -> None:
+        settings = self.settings().memory
+        await sweep_notes(self.db, settings, self.clock.certain())
 
     async def memory_pass(self, *, everything: bool = False) -> None:
         """Compact chat, extract notes, and recompose the prompt's prefix.
@@ -400,30 +443,33 @@ class Bot:
         """Summarise now what somebody asked about, unless that was done meanwhile."""
         event_seqs = sorted(self._asked_about)
         self._asked_about.clear()
-        if event_seqs and await events.still_unread(self.db, event_seqs):
+        if not event_seqs:
+            return
+        if await events.still_unread(self.db, event_seqs):
             await self.memory_pass(everything=True)
 
     async def _memory_pass(self, *, everything: bool) -> None:
         await self.ingest.flush()
         report = await self._compact(everything=everything)
         learned = await self.extractor.run_pass()
-        silent = (
-            reason("model_empty", model=self.settings().model.memory_model)
-            if learned.waiting
-            else ""
-        )
-        self.memory_trouble = report.trouble or silent
+        self.memory_trouble = report.trouble
+        if learned.waiting and not report.trouble:
+            model = self.settings().model.memory_model
+            self.memory_trouble = reason("model_empty", model=model)
+        # A model that fails at this would fail at those as well.
         if not self.memory_trouble:
             await self.recaps.write_digest()
             await self.briefs.run_pass()
         await self.keeper.refresh()
 
     def _overhear(self, text: str, twitch_id: str) -> None:
-        self.ingest.note_own_line(text, event_id=twitch_id, at=self.clock.now())
+        now = self.clock.now()
+        self.ingest.note_own_line(text, event_id=twitch_id, at=now)
 
     async def _compact(self, *, everything: bool) -> PassReport:
         """Summarise what is due. Where that takes long, notes are extracted meanwhile from what was summarised."""
-        compacting = asyncio.create_task(self.compactor.run_pass(everything=everything))
+        compaction = self.compactor.run_pass(everything=everything)
+        compacting = asyncio.create_task(compaction)
         try:
             while True:
                 await asyncio.wait([compacting], timeout=EXTRACTS_MEANWHILE_S)
@@ -444,7 +490,8 @@ class Bot:
         )
 
     async def _notice(self) -> None:
-        line = await take_notice(self.db, self.settings(), self.clock.now())
+        now = self.clock.now()
+        line = await take_notice(self.db, self.settings(), now)
         if line is not None:
             self.router.say(line)
 
@@ -462,15 +509,15 @@ async def open_bot(
     """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
     chosen = settings()
     # a persona too long for the budget is an error now, and not at the first reply
-    check_floor(
-        chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects)
-    )
+    offered_actions = offered(chosen.actions, chosen.bridge.effects)
+    check_floor(chosen, chosen.twitch.channel, offered_actions)
     # before the file is opened: two bots on one memory would answer everything twice
     with instance_lock(path):
         async with (
             open_database(path, puts_back=True) as db,
             checked_start(db) as file_check,
         ):
+            # What a crash left: copies that were not finished, and chat that was dropped on the dock.
             for file in leftovers(path):
                 file.unlink(missing_ok=True)
             shutil.rmtree(incoming_folder(path), ignore_errors=True)
@@ -484,10 +531,9 @@ async def open_bot(
                 file_check=file_check,
             )
             await _start(bot)
-            tasks = [
-                asyncio.create_task(keep_going("writer", bot.ingest.run)),
-                asyncio.create_task(keep_going("queue", bot.outbox.run)),
-            ]
+            writer = keep_going("writer", bot.ingest.run)
+            queue = keep_going("queue", bot.outbox.run)
+            tasks = [asyncio.create_task(work) for work in (writer, queue)]
             try:
                 yield bot
             finally:
@@ -502,13 +548,17 @@ async def open_bot(
 
 async def _start(bot: Bot) -> None:
     # until Twitch has sent a time, this one decides what is old enough to be deleted (`Clock.certain`)
-    bot.clock.at_least(await streams.last_heard(bot.db))
+    last_heard = await streams.last_heard(bot.db)
+    bot.clock.at_least(last_heard)
     now = bot.clock.now()
-    known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login}
+    # Without a log-in what an earlier start knew of the account stays.
+    known = {}
+    if bot.me.user_id:
+        known["bot_id"] = bot.me.user_id
+    if bot.me.login:
+        known["bot_login"] = bot.me.login
     async with bot.db.write() as tx:
-        await channel_state.put(
-            tx, {name: value for name, value in known.items() if value}, now
-        )
+        await channel_state.put(tx, known, now)
     off_since = await channel_state.value_since(bot.db, "live", FLAGS[False])
     if off_since is not None:
         await bot.stream_tracker.end_stopped(off_since, now)
@@ -517,9 +567,8 @@ async def _start(bot: Bot) -> None:
     # before anything is sent, because what the last run sent counts towards Twitch's limits
     await bot.outbox.recover()
     await bot.executor.recover()
-    await bot.tasks.do(
-        SWEEP
-    )  # the rest can wait until chat is heard: a memory pass may take a slow model minutes
+    # the rest can wait until chat is heard: a memory pass may take a slow model minutes
+    await bot.tasks.do(SWEEP)
 
 
 NO_ACCOUNT = Outcome(OutcomeKind.REFUSED, "there is no log-in; type: forgetmenot login")
@@ -531,11 +580,19 @@ class NoAccount:
     async def _refused(self, *_given: Any, **_named: Any) -> Outcome:  # noqa: ANN401  # stands for all of them
         return NO_ACCOUNT
 
-    say = announce = timeout = untimeout = ban = delete_message = shoutout = _refused
+    say = _refused
+    announce = _refused
+    timeout = _refused
+    untimeout = _refused
+    ban = _refused
+    delete_message = _refused
+    shoutout = _refused
     pin_message = _refused
-    set_slow_mode = set_emote_only = create_marker = create_clip = set_channel = (
-        _refused
-    )
+    set_slow_mode = _refused
+    set_emote_only = _refused
+    create_marker = _refused
+    create_clip = _refused
+    set_channel = _refused
 
     async def lacks(self, _scopes: Mapping[Account, Collection[str]]) -> str:
         """Return what is missing for everything."""

@@ -24,7 +24,7 @@ from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
 from forgetmenot.app.recap_sharing import RecapSharing
 from forgetmenot.app.setup import SetupService
-from forgetmenot.app.stream_input import StreamInput
+from forgetmenot.app.stream_input import StreamInput, Task
 from forgetmenot.app.tray_icon import TrayIcon
 from forgetmenot.clock import SystemClock
 from forgetmenot.dock.server import open_dock
@@ -84,15 +84,16 @@ def on_signals() -> Iterator[StopSignal]:
     ending = StopSignal()
     loop = asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
-        for number in (
-            getattr(signal, name) for name in _NAMES if hasattr(signal, name)
-        ):
+        for name in _NAMES:
+            number = getattr(signal, name, None)
+            # SIGBREAK is Windows' alone.
+            if number is None:
+                continue
             try:
                 loop.add_signal_handler(number, ending.ask)
                 stack.callback(loop.remove_signal_handler, number)
-            except (
-                NotImplementedError
-            ):  # Windows, where a handler runs between any two steps of the loop
+            # Windows, where a handler runs between any two steps of the loop.
+            except NotImplementedError:
                 before = signal.signal(
                     number, lambda *_: loop.call_soon_threadsafe(ending.ask)
                 )
@@ -106,10 +107,10 @@ def on_signals() -> Iterator[StopSignal]:
 
 # closing a console window on Windows leaves a program about 5 s
 STOP_WITHIN_S = 3.6
-LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
-LOOK_AT_SETTINGS_S = (
-    0.5  # a change in the dock is seen while its user still looks at the button
-)
+# less than the minute that it counts
+LOOK_EVERY = 45 * SECOND
+# a change in the dock is seen while its user still looks at the button
+LOOK_AT_SETTINGS_S = 0.5
 
 
 class _Session(Struct, frozen=True):
@@ -134,7 +135,8 @@ class _Session(Struct, frozen=True):
 
 
 def _built_from(settings: LiveSettings) -> tuple[object, ...]:
-    return settings().twitch, settings().model, settings().hearing, settings.generation
+    current = settings()
+    return current.twitch, current.model, current.hearing, settings.generation
 
 
 async def start_live(
@@ -174,7 +176,8 @@ async def start_live(
                 try:
                     await _run(session)
                 except (TwitchRefused, SettingsError) as error:
-                    if not settings().dock.port:  # nobody could change it
+                    # Without a dock nobody could change it.
+                    if not settings().dock.port:
                         raise
                     report(f"{error} Change it in the dock.")
                     await _run(session, trouble=str(error))
@@ -185,16 +188,13 @@ async def _run(session: _Session, trouble: str = "") -> None:
     settings = session.settings
     clock = session.clock
     folder = login_folder(session.path)
-    channel = settings().twitch.channel
     reads = bool(settings().twitch.channel) and not trouble
 
     def built_from() -> Settings:
+        if reads:
+            return settings()
         # a key or model that was refused must not keep the dock, where it is corrected, from opening
-        return (
-            settings()
-            if reads
-            else msgspec.structs.replace(settings(), model=ModelSettings())
-        )
+        return msgspec.structs.replace(settings(), model=ModelSettings())
 
     async with contextlib.AsyncExitStack() as stack:
         account = None
@@ -217,7 +217,11 @@ async def _run(session: _Session, trouble: str = "") -> None:
             me=me,
         )
         bot = await stack.enter_async_context(opening)
-        backups = Backups(db=bot.db, settings=settings, clock=clock)
+        backups = Backups(
+            db=bot.db,
+            settings=settings,
+            clock=clock,
+        )
         recaps = RecapSharing(
             db=bot.db,
             settings=settings,
@@ -232,12 +236,10 @@ async def _run(session: _Session, trouble: str = "") -> None:
 
         # tasks that would delay the start: backups, and the viewers and notes that a reply will need
         bot.tasks.all += [
-            PeriodicTask("backups", lambda: MINUTE, back_up),
-            PeriodicTask("recaps", lambda: MINUTE, recaps.run_pass),
-            PeriodicTask(
-                "people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again
-            ),
-            PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
+            PeriodicTask("backups", MINUTE, back_up),
+            PeriodicTask("recaps", MINUTE, recaps.run_pass),
+            PeriodicTask("people", LOOK_EVERY, bot.recall.active_viewers.look_again),
+            PeriodicTask("recall", SECOND, bot.recall.prepare),
         ]
         stream = StreamInput(bot, settings, folder)
         status = ConnectionStatus(login_trouble=lambda: trouble)
@@ -251,23 +253,13 @@ async def _run(session: _Session, trouble: str = "") -> None:
                 corrected=stream.corrected,
             )
             status = ConnectionStatus(
-                lambda: account.chat.state, lambda: account.broken, lambda: account.hint
+                lambda: account.chat.state,
+                lambda: account.broken,
+                lambda: account.hint,
             )
-        if me.login:
-            session.report(
-                f"In {channel} as {me.login}, mode {settings().bot.mode}. Ctrl-C stops it."
-            )
-        elif reads:
-            missing = (
-                account.login.trouble
-                if account
-                else "Nothing is sent. Ctrl-C stops it."
-            )
-            session.report(f"Listening to {channel} without a log-in. {missing}")
-        elif not trouble:
-            session.report(
-                "No channel is set yet. Set it in the dock. Ctrl-C stops the bot."
-            )
+        # A trouble was reported before this turn.
+        if not trouble:
+            session.report(_first_line(settings(), me, account))
         dock = serve_dock(
             bot,
             settings,
@@ -279,6 +271,23 @@ async def _run(session: _Session, trouble: str = "") -> None:
         )
         await stack.enter_async_context(dock)
         await _live(session, bot, stream, chat, account)
+
+
+def _first_line(
+    settings: Settings,
+    me: BotIdentity,
+    account: TwitchAccount | None,
+) -> str:
+    """Return what is reported of a bot that starts."""
+    channel = settings.twitch.channel
+    if me.login:
+        return f"In {channel} as {me.login}, mode {settings.bot.mode}. Ctrl-C stops it."
+    if not channel:
+        return "No channel is set yet. Set it in the dock. Ctrl-C stops the bot."
+    missing = "Nothing is sent. Ctrl-C stops it."
+    if account is not None:
+        missing = account.login.trouble
+    return f"Listening to {channel} without a log-in. {missing}"
 
 
 # The dock beside a running bot. If it cannot be opened, that is reported and the bot runs on.
@@ -338,23 +347,21 @@ async def _live(
     account: TwitchAccount | None,
 ) -> None:
     """Run until a stop is requested, or the channel cannot be read at all."""
+    # Counted per run; when the last one was stays.
     async with bot.db.write() as tx:
-        await channel_state.put(
-            tx, {"gaps": "0"}, bot.clock.now()
-        )  # counted per run; the last one is kept
+        await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())
     try:
         with short_pauses():
             async with asyncio.TaskGroup() as group:
                 tasks = bot.tasks.start(group)
-                tasks.append(
-                    group.create_task(_await_file_check(bot), name="file check")
-                )
+                file_check = _await_file_check(bot)
+                tasks.append(group.create_task(file_check, name="file check"))
+                parts: list[Task] = []
                 if account is not None:
-                    for keep_valid in (account.keep_valid, account.keep_streamer_valid):
-                        tasks.append(
-                            group.create_task(keep_going("log-in", keep_valid))
-                        )
-                for name, work in stream.tasks(account):
+                    parts.append(("log-in", account.keep_valid))
+                    parts.append(("log-in", account.keep_streamer_valid))
+                parts += stream.tasks(account)
+                for name, work in parts:
                     tasks.append(group.create_task(keep_going(name, work)))
                 if chat is not None:
                     # last, so that the tasks that writing depends on run when the first line comes
@@ -367,6 +374,7 @@ async def _live(
                 await session.until_changed()
                 for task in tasks:
                     task.cancel()
+    # The first error ends the others, which end without one.
     except BaseExceptionGroup as group_of_one:
         raise group_of_one.exceptions[0] from None
     finally:
@@ -401,9 +409,9 @@ async def _read(
             clock.observe(item.at)
         if isinstance(item, RoomState):
             # only the room state has the channel's Twitch id; a memory of another channel is refused here
-            await channel_state.claim(
-                bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now()
-            )
+            channel = bot.settings().twitch.channel
+            now = bot.clock.now()
+            await channel_state.claim(bot.db, item.room_id, channel, now)
         await survived("a line of chat", bot.hear(item))
 
 
@@ -417,7 +425,8 @@ def check_channel(settings: Settings) -> None:
 
 
 SWITCH_S = 0.0005
-YOUNG = 5_000  # objects made between two collections: a reply makes some thousand, and most are gone when it ends
+# Objects made between two collections: a reply makes some thousand, and most are gone when it ends.
+YOUNG = 5_000
 
 
 @contextlib.contextmanager
@@ -451,18 +460,20 @@ async def keep_gap(bot: Bot, gap: Gap) -> None:
 
     One of less than three seconds is no more than logged.
     """
+    length = gap.to_ms - gap.from_ms
     log.warning(
         "chat was not heard",
-        seconds=(gap.to_ms - gap.from_ms) // SECOND,
+        seconds=length // SECOND,
         reason=gap.reason,
     )
-    if gap.to_ms - gap.from_ms < SHORTEST_GAP:
+    if length < SHORTEST_GAP:
         return
-    count = int(await channel_state.read(bot.db, "gaps") or 0) + 1
+    earlier = await channel_state.read(bot.db, "gaps")
     values = {
+        "gaps": str(int(earlier or 0) + 1),
         "gap_from": str(gap.from_ms),
         "gap_to": str(gap.to_ms),
         "gap_reason": gap.reason,
     }
     async with bot.db.write() as tx:
-        await channel_state.put(tx, {"gaps": str(count), **values}, bot.clock.now())
+        await channel_state.put(tx, values, bot.clock.now())

@@ -8,23 +8,27 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from forgetmenot.clock import Clock
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 
+# Doubled so often (12 times: an hour) a backoff is longer than any period, and its number stays small.
+_MOST_DOUBLINGS = 12
+LONGEST_BACKOFF = 15 * MINUTE
+
 
 class PeriodicTask(Struct):
     """A periodic task. `trouble` is a sentence about its last failure, or empty."""
 
     name: str
-    every_ms: Callable[[], int]
+    every_ms: int
     work: Callable[[], Awaitable[object]]
     due_at: int = 0
     trouble: str = ""
-    failures: int = field(default=0)
+    failures: int = 0
 
     async def do(self, now: int) -> None:
         """Run it once; errors are logged, not raised. What it logs names the task."""
@@ -38,6 +42,7 @@ class PeriodicTask(Struct):
             self._failed(str(error))
         except Exception as error:  # noqa: BLE001  # the supervisor: a bug in one task must not end the show
             sentence = f"{type(error).__name__} in {self.name}"
+            # Once with its place; a bug that stays would fill the log.
             if sentence != self.trouble:
                 log.exception("a task failed unexpectedly")
             self._failed(sentence)
@@ -50,7 +55,8 @@ class PeriodicTask(Struct):
 
     def left(self, now: int) -> int:
         """Milliseconds until it is due; at most its period, because a clock that was set back would delay it."""
-        return max(0, min(self.due_at - now, self._pause()))
+        left = min(self.due_at - now, self._pause())
+        return max(0, left)
 
     def _failed(self, sentence: str) -> None:
         """Log the failure, once while it stays the same."""
@@ -62,9 +68,11 @@ class PeriodicTask(Struct):
     def _pause(self) -> int:
         """The wait: its period, or after failures a backoff of up to 15 minutes."""
         if not self.failures:
-            return self.every_ms()
+            return self.every_ms
+        doublings = min(self.failures, _MOST_DOUBLINGS)
+        backoff = (1 << doublings) * SECOND
         # never later than its period: a task that runs every second is not slowed down by a backoff
-        return min(self.every_ms(), 15 * MINUTE, (1 << min(self.failures, 12)) * SECOND)
+        return min(self.every_ms, backoff, LONGEST_BACKOFF)
 
 
 class PeriodicTasks:
@@ -82,18 +90,21 @@ class PeriodicTasks:
 
     async def do(self, name: str) -> None:
         """Run one of them now, due or not."""
-        await next(task for task in self.all if task.name == name).do(self._clock.now())
+        tasks_by_name = {task.name: task for task in self.all}
+        await tasks_by_name[name].do(self._clock.now())
 
     def start(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
         """Run each in an asyncio task of its own."""
-        return [
-            group.create_task(self._run_for_ever(task), name=task.name)
-            for task in self.all
-        ]
+        running = []
+        for task in self.all:
+            work = self._run_for_ever(task)
+            running.append(group.create_task(work, name=task.name))
+        return running
 
     async def _run_for_ever(self, task: PeriodicTask) -> None:
         while True:
-            await self._clock.sleep(task.left(self._clock.now()))
+            left = task.left(self._clock.now())
+            await self._clock.sleep(left)
             await task.do(self._clock.now())
 
 
@@ -119,6 +130,7 @@ async def survived(
     """Await something; errors are logged, not raised, except for `but`."""
     try:
         await work
+    # Such an error ends what runs: a channel that Twitch refuses, say.
     except but:
         raise
     except ForgetMeNotError as error:

@@ -76,7 +76,7 @@ async def test_no_periodic_task_backup_or_erasure_takes_the_locks(
 ) -> None:
     before = locks(bot)
     copies = Backups(db=bot.db, settings=Settings, clock=clock)
-    bot.tasks.all.append(PeriodicTask("backups", lambda: MINUTE, copies.run_pass))
+    bot.tasks.all.append(PeriodicTask("backups", MINUTE, copies.run_pass))
     bot.ingest.take(line(1, clock.now()))
     await bot.settle()
     await bot.privacy.erase(ALICE)

@@ -24,7 +24,7 @@ class Bell:
 
 
 def task(bell: Bell) -> PeriodicTask:
-    return PeriodicTask("bell", lambda: 3 * MINUTE, bell.ring)
+    return PeriodicTask("bell", 3 * MINUTE, bell.ring)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ async def test_a_failure_is_told_once_tried_again_ever_later_and_stops_no_other(
 
 
 def test_a_clock_that_is_set_back_holds_up_no_chore() -> None:
-    task = PeriodicTask("one", lambda: MINUTE, asyncio.Event().wait, due_at=5 * MINUTE)
+    task = PeriodicTask("one", MINUTE, asyncio.Event().wait, due_at=5 * MINUTE)
     assert task.left(5 * MINUTE - 10) == 10
     assert task.left(-3 * 24 * 60 * MINUTE) == MINUTE
 
