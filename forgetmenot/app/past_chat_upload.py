@@ -76,32 +76,40 @@ class PastChatUpload:
         """Store a file. `size`: in bytes, as it was announced. Raises InputError, StoreError."""
         if self._is_busy or len(self._files) >= FILES_LIMIT:
             raise InputError(reason("past_busy"))
-        if (size or 0) > min(BYTES_LIMIT, self._free_bytes()):
+        limit = min(BYTES_LIMIT, self._free_bytes())
+        # Where the disk is full already, a file of any size is too large.
+        if (size or 0) > limit:
             raise InputError(reason("past_too_large"))
         async with self._taking:
-            file_name = _ODD.sub("_", name)[-60:].strip(" .") or "chat"
             # in a folder of its own: two may have the same name
-            path = self._folder / str(len(self._files)) / file_name
+            folder = self._folder / str(len(self._files))
+            path = folder / _file_name(name)
             try:
-                make_own(path.parent)
-                await self._write(path, pieces)
-            except BaseException as error:
+                await self._store(path, pieces)
+            except BaseException:
                 # also where the page was closed meanwhile
-                shutil.rmtree(path.parent, ignore_errors=True)
-                if isinstance(error, OSError) and not isinstance(
-                    error, ConnectionError
-                ):
-                    why = reason(
-                        "not_written", path=path.name, error=error.strerror or ""
-                    )
-                    raise StoreError(why) from error
+                shutil.rmtree(folder, ignore_errors=True)
                 raise
             self._files.append(path)
+
+    async def _store(self, path: Path, pieces: AsyncIterator[bytes]) -> None:
+        """Write a file into a new folder. Raises InputError, StoreError."""
+        try:
+            make_own(path.parent)
+            await self._write(path, pieces)
+        # The page was closed: nobody is there to read of it.
+        except ConnectionError:
+            raise
+        except OSError as error:
+            why = error.strerror or ""
+            trouble = reason("not_written", path=path.name, error=why)
+            raise StoreError(trouble) from error
 
     async def _write(self, path: Path, pieces: AsyncIterator[bytes]) -> None:
         """Write a file as it comes. What was announced is not believed: each byte that is written counts."""
         new_file = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
-        with os.fdopen(os.open(path, new_file, 0o600), "wb") as file:
+        descriptor = os.open(path, new_file, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
             looked_at = 0
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
@@ -112,25 +120,30 @@ class PastChatUpload:
                     if self._free_bytes() < 0:
                         raise InputError(reason("past_too_large"))
             # an erasure has written anew what came of it, without somebody
-            is_replaced = not os.path.samestat(os.fstat(file.fileno()), path.stat())
+            written = os.fstat(file.fileno())
+            is_replaced = not os.path.samestat(written, path.stat())
         if is_replaced:
             raise InputError(reason("past_gone", path=path.name))
 
     def _free_bytes(self) -> int:
         """Return the bytes that a file may still take of the disk."""
-        return shutil.disk_usage(self._folder.parent).free - SPARE_BYTES
+        # The folder itself is made with the first file.
+        usage = shutil.disk_usage(self._folder.parent)
+        return usage.free - SPARE_BYTES
 
     async def look(self) -> Mapping[str, object]:
         """Return what learning from the files takes, in words. Raises InputError."""
         from forgetmenot.memory.learning import estimate
 
         settings = self._settings()
+        now = self._bot.clock.now()
         try:
-            expected = await estimate(self._files, settings, self._bot.clock.now())
+            expected = await estimate(self._files, settings, now)
         except InputError:
             self.drop()
             raise
-        return {"ok": True, "line": expected.in_words(settings, self._say)}
+        line = expected.in_words(settings, self._say)
+        return {"ok": True, "line": line}
 
     def learn(self) -> None:
         """Begin, or go on where it was stopped. Raises InputError."""
@@ -149,9 +162,8 @@ class PastChatUpload:
         )
         self._share = 0.0
         self._line = ""
-        self._task = asyncio.create_task(
-            self._learn(self._learner), name="learning from past chat"
-        )
+        work = self._learn(self._learner)
+        self._task = asyncio.create_task(work, name="learning from past chat")
 
     async def _learn(self, learner: "Learner") -> None:
         try:
@@ -196,3 +208,9 @@ class PastChatUpload:
     @property
     def _say(self) -> Language:
         return in_language(self._settings().bot.language)
+
+
+def _file_name(name: str) -> str:
+    """Return a name that every system takes for a file, and that leads to no other folder."""
+    safe_name = _ODD.sub("_", name)[-60:]
+    return safe_name.strip(" .") or "chat"

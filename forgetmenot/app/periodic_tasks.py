@@ -55,8 +55,8 @@ class PeriodicTask(Struct):
 
     def left(self, now: int) -> int:
         """Milliseconds until it is due; at most its period, because a clock that was set back would delay it."""
-        left = min(self.due_at - now, self._pause())
-        return max(0, left)
+        wait = min(self.due_at - now, self._pause())
+        return max(0, wait)
 
     def _failed(self, sentence: str) -> None:
         """Log the failure, once while it stays the same."""
@@ -103,8 +103,8 @@ class PeriodicTasks:
 
     async def _run_for_ever(self, task: PeriodicTask) -> None:
         while True:
-            left = task.left(self._clock.now())
-            await self._clock.sleep(left)
+            wait = task.left(self._clock.now())
+            await self._clock.sleep(wait)
             await task.do(self._clock.now())
 
 

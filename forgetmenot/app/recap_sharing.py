@@ -52,7 +52,8 @@ def webhook_address(text: str) -> str:
 
 def webhook_of(secrets: SecretStore) -> str:
     """Return the address that the set-up stored, or an environment variable names; empty for none."""
-    return os.environ.get(WEBHOOK_ENV, "").strip() or secrets.load(WEBHOOK) or ""
+    from_environment = os.environ.get(WEBHOOK_ENV, "").strip()
+    return from_environment or secrets.load(WEBHOOK) or ""
 
 
 class RecapSharing:
@@ -76,22 +77,21 @@ class RecapSharing:
 
     async def run_pass(self) -> None:
         """A periodic task: write the files that are missing or outdated, and post what is to be posted at once."""
-        settings = self._settings().recap
-        if not settings.folder and not settings.post_at_once:
+        settings = self._settings()
+        recap = settings.recap
+        if not recap.folder and not recap.post_at_once:
             return
         now = self._clock.now()
         # one stream that fails does not keep the others from being shared
         failure: ForgetMeNotError | None = None
         for stream in await streams.to_share(self._db, now - RECENT):
+            stream_id = stream["id"]
+            is_unposted = recap.post_at_once and stream["posted_at"] is None
             try:
-                if settings.folder and not stream["in_file"]:
-                    await write_file(self._db, stream["id"], self._settings())
-                if (
-                    settings.post_at_once
-                    and stream["posted_at"] is None
-                    and now >= self._again_at
-                ):
-                    await self.post(stream["id"])
+                if recap.folder and not stream["in_file"]:
+                    await write_file(self._db, stream_id, settings)
+                if is_unposted and now >= self._again_at:
+                    await self.post(stream_id)
             except WebhookError as error:
                 failure = error
                 self._again_at = now + RETRY_AFTER
@@ -117,6 +117,7 @@ class RecapSharing:
         address = await asyncio.to_thread(webhook_of, self._secrets)
         if not address:
             raise InputError(reason("webhook_odd"))
+        # Also one of the environment: a recap goes to Discord and nowhere else.
         address = self._address(address)
         async with self._db.write() as tx:
             text = await markdown_of(tx, stream_id, self._settings())
@@ -128,12 +129,12 @@ class RecapSharing:
             # written down before it is sent: a copy of the memory that is older does not post it again
             started_at = await streams.start_of(tx, stream_id)
             if not tx.requests.was_posted(started_at):
-                await privacy_choices.write_request(
-                    tx, tx.requests.posted(started_at, now)
-                )
+                posted = tx.requests.posted(started_at, now)
+                await privacy_choices.write_request(tx, posted)
         try:
             await send(address, text, picture)
         except WebhookError as error:
+            # What may have arrived counts as posted.
             if not (error.lost or again):
                 async with self._db.write() as tx:
                     await streams.unclaim_post(tx, stream_id)
@@ -160,19 +161,22 @@ async def send(
         async with (
             web_session(_ANSWER_WITHIN) as session,
             session.post(
-                address, params={"wait": "true"}, data=body, allow_redirects=False
+                address,
+                # Discord answers when the message is stored, not before.
+                params={"wait": "true"},
+                data=body,
+                allow_redirects=False,
             ) as answer,
         ):
-            if not 200 <= answer.status < 300:
-                code = "webhook_away" if answer.status == 429 else "webhook_refused"
-                raise WebhookError(
-                    reason(code, status=answer.status), lost=answer.status >= 500
-                )
+            status = answer.status
     except (aiohttp.ClientConnectorError, BadProxy):
         # the error itself names the address
         raise WebhookError(reason("webhook_away")) from None
     except (aiohttp.ClientError, TimeoutError, OSError):
         raise WebhookError(reason("webhook_unknown"), lost=True) from None
+    if not 200 <= status < 300:
+        code = "webhook_away" if status == 429 else "webhook_refused"
+        raise WebhookError(reason(code, status=status), lost=status >= 500)
 
 
 def _message(text: str, picture: bytes) -> aiohttp.FormData:
@@ -182,9 +186,15 @@ def _message(text: str, picture: bytes) -> aiohttp.FormData:
     if picture:
         embed["image"] = {"url": f"attachment://{PICTURE_FILE}"}
         form.add_field(
-            "files[0]", picture, filename=PICTURE_FILE, content_type="image/png"
+            "files[0]",
+            picture,
+            filename=PICTURE_FILE,
+            content_type="image/png",
         )
-    message = {"allowed_mentions": {"parse": []}, "embeds": [embed]}
+    message = {
+        "allowed_mentions": {"parse": []},
+        "embeds": [embed],
+    }
     form.add_field("payload_json", json.dumps(message), content_type="application/json")
     return form
 
@@ -195,6 +205,8 @@ def _within(text: str) -> str:
     units = text.encode("utf-16-le", "surrogatepass")
     if len(units) <= 2 * LONGEST:
         return text
-    cut = units[: 2 * (LONGEST - 2)].decode("utf-16-le", "ignore")
+    # Two bytes a unit; a line end and the mark are two units.
+    room = 2 * (LONGEST - 2)
+    cut = units[:room].decode("utf-16-le", "ignore")
     whole_lines = cut.rpartition("\n")[0]
     return f"{whole_lines or cut}\n…"

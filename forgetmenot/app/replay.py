@@ -31,8 +31,10 @@ async def begin_summary(db: Database) -> Callable[[], Awaitable[dict[str, int]]]
     highest = await highest_ids(db)
 
     async def summary() -> dict[str, int]:
-        lines = (await line_counts(db)).since(before)
-        return {**asdict(lines), **await rows_added(db, highest)}
+        now = await line_counts(db)
+        lines = asdict(now.since(before))
+        rows = await rows_added(db, highest)
+        return {**lines, **rows}
 
     return summary
 
@@ -57,7 +59,9 @@ async def replay(
     """
     clock = ManualClock()
     rest = list(items)
-    first = next((at for at in map(_time, rest) if at), 0)
+    # A recording may begin with lines that have no time.
+    times = filter(None, map(_time, rest))
+    first = next(times, 0)
     await clock.move_to(first)
     async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await bot.tasks.catch_up()
@@ -74,19 +78,28 @@ async def replay(
                 f"The model stopped answering at line {heard} of {len(rest)}. {bot.models.memory.trouble} "
                 "What was read is kept where --db says."
             )
-        for _ in range(PASSES_LIMIT if until_compacted else 0):
-            await bot.remember_all()
-            if (await line_counts(bot.db)).uncovered == 0:
-                break
-            if bot.models.trouble:
-                raise ModelUnavailable(
-                    f"The rest could not be summarised. {bot.models.trouble}"
-                )
+        if until_compacted:
+            await _summarise_rest(bot)
         return await summary()
 
 
+async def _summarise_rest(bot: Bot) -> None:
+    """Summarise what is left. Raises ModelUnavailable if the model stops answering."""
+    for _ in range(PASSES_LIMIT):
+        await bot.remember_all()
+        lines = await line_counts(bot.db)
+        if lines.uncovered == 0:
+            return
+        trouble = bot.models.trouble
+        if trouble:
+            raise ModelUnavailable(f"The rest could not be summarised. {trouble}")
+
+
 def _time(item: chat_lines.ChatItem) -> int:
-    return item.at if isinstance(item, ChatEvent | Redaction) else 0
+    """Return when an item was said (ms); 0 for one without a time."""
+    if isinstance(item, ChatEvent | Redaction):
+        return item.at
+    return 0
 
 
 async def _play(
@@ -126,6 +139,7 @@ LONGEST_LINE = 1 << 20
 # a line of any length is a line
 csv.field_size_limit(LONGEST_LINE)
 _LOGIN = re.compile(r"[a-z0-9_]{1,25}")
+_MS = re.compile(r"[0-9]{1,13}")
 # 2100-01-01 (ms): a later "time" is not one.
 _LAST_MOMENT = 4_102_444_800_000
 
@@ -151,51 +165,50 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
 def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
     """Return what the file holds. Raises InputError also where no line is chat in this format."""
     items = list(read_recording(path, kind))
-    if all(
-        isinstance(item, chat_lines.Unparsed | chat_lines.OtherLine) for item in items
-    ):
-        examples = "".join(
-            f"\n  {name}: {example}" for name, example in FORMATS.items()
-        )
-        raise InputError(
-            f"No line of {path} is chat in {kind} format. Choose --format by what a line looks like:{examples}"
-        )
-    return items
+    no_chat = chat_lines.Unparsed | chat_lines.OtherLine
+    if any(not isinstance(item, no_chat) for item in items):
+        return items
+    examples = [f"\n  {name}: {example}" for name, example in FORMATS.items()]
+    raise InputError(
+        f"No line of {path} is chat in {kind} format."
+        f" Choose --format by what a line looks like:{''.join(examples)}"
+    )
 
 
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
     for position, line in enumerate(lines):
         # each by itself: a quotation mark ends with its line
         row = next(csv.reader([line.replace("\0", "")]))
-        if position == 0 and row[:2] == ["sender", "date"]:
+        is_title = row[:2] == ["sender", "date"]
+        if position == 0 and is_title:
             continue
-        if len(row) != _CSV_COLUMNS:
-            yield chat_lines.Unparsed()
-            continue
-        sender, date, message = (part.strip() for part in row)
-        if (
-            not sender
-            or not re.fullmatch(r"[0-9]{1,13}", date)
-            or int(date) > _LAST_MOMENT
-        ):
-            yield chat_lines.Unparsed()
-            continue
-        event_id = _hashed("\x1f".join((str(position), sender, date, message)))
-        login = sender.casefold()
-        if not _LOGIN.fullmatch(login):
-            # a display name in another script: the same login for the same sender
-            login = f"made_{_hashed(login)[:16]}"
-        text = chat_lines.safe_text(message)
-        yield ChatEvent(
-            event_id,
-            EventKind.MESSAGE,
-            provisional_id(login),
-            login,
-            defang(sender),
-            text,
-            int(date),
-        )
+        yield _csv_item(position, row)
+
+
+def _csv_item(position: int, row: list[str]) -> chat_lines.ChatItem:
+    """Return what a row holds. `position`: of its line, from 0."""
+    if len(row) != _CSV_COLUMNS:
+        return chat_lines.Unparsed()
+    sender, date, message = (part.strip() for part in row)
+    if not sender or not _MS.fullmatch(date) or int(date) > _LAST_MOMENT:
+        return chat_lines.Unparsed()
+    login = sender.casefold()
+    if not _LOGIN.fullmatch(login):
+        # a display name in another script: the same login for the same sender
+        login = f"made_{_hashed(login)[:16]}"
+    # Two lines may be alike in all but their position.
+    key = "\x1f".join((str(position), sender, date, message))
+    return ChatEvent(
+        id=_hashed(key),
+        kind=EventKind.MESSAGE,
+        user_id=provisional_id(login),
+        login=login,
+        display_name=defang(sender),
+        text=chat_lines.safe_text(message),
+        at=int(date),
+    )
 
 
 def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:32]

@@ -58,6 +58,8 @@ class StreamInput:
         folder: Path,
     ) -> None:
         self._bot = bot
+        self._db = bot.db
+        self._clock = bot.clock
         self._settings = settings
         self._folder = folder
         self._numbers = count()
@@ -90,7 +92,7 @@ class StreamInput:
         secrets = SecretStore(self._folder)
         hearing = Hearing(
             settings=lambda: self._settings().hearing,
-            clock=self._bot.clock,
+            clock=self._clock,
             hear=self.said_aloud,
             live=lambda live: self.obs_streams(live=live),
             password=lambda: secrets.load(OBS_PASSWORD) or "",
@@ -106,7 +108,7 @@ class StreamInput:
 
     def corrected(self, state: ChannelState) -> ChannelState:
         """Return what Twitch's API answers, corrected by what OBS or an event has reported since."""
-        since = self._bot.clock.now() - API_LAG
+        since = self._clock.now() - API_LAG
         reports: dict[str, Any] = {}
         for name, report in self._reports.items():
             if report.at >= since:
@@ -125,7 +127,8 @@ class StreamInput:
             await self._bot.tasks.do("channel")
 
     async def _listen(self, hearing: "Hearing") -> None:
-        hearing.paused = await channel_state.read(self._bot.db, STOPPED) == "1"
+        stopped = await channel_state.read(self._db, STOPPED)
+        hearing.paused = stopped == "1"
         await hearing.run()
 
     def state(self) -> HearingState | None:
@@ -133,8 +136,12 @@ class StreamInput:
         hearing = self.hearing
         if hearing is None:
             return None
-        trouble = hearing.trouble if hearing.listening else ""
-        return HearingState(hearing.listening, trouble, hearing.last, hearing.last_at)
+        return HearingState(
+            listening=hearing.listening,
+            trouble=hearing.trouble if hearing.listening else "",
+            last=hearing.last,
+            last_at=hearing.last_at,
+        )
 
     def sent(self, text: str) -> bool:
         """Take a line from a program on this computer; return False if too many come.
@@ -152,17 +159,18 @@ class StreamInput:
         if self.hearing is not None:
             self.hearing.paused = not on
         state = {STOPPED: "" if on else "1"}
-        async with self._bot.db.write() as tx:
-            await channel_state.put(tx, state, self._bot.clock.now())
+        async with self._db.write() as tx:
+            await channel_state.put(tx, state, self._clock.now())
 
     async def said_aloud(self, text: str) -> None:
         """Take in a line that the streamer said, unless the channel is off and the settings want it only while live."""
-        state = await channel_state.read_all(self._bot.db)
+        state = await channel_state.read_all(self._db)
         if not state.get("id"):
             return
-        if state.get("live") != "1" and not self._settings().hearing.offline:
+        is_live = state.get("live") == "1"
+        if not is_live and not self._settings().hearing.offline:
             return
-        now = self._bot.clock.now()
+        now = self._clock.now()
         login = state.get("login", "")
         line = ChatEvent(
             id=f"spoken:{now}:{next(self._numbers)}",
@@ -183,7 +191,7 @@ class StreamInput:
         None: it does not stream now. The stream may come from another computer then: it is off only where nobody asks
         Twitch and OBS has reported a stream before.
         """
-        stored_live = await channel_state.read(self._bot.db, "live")
+        stored_live = await channel_state.read(self._db, "live")
         if live is None and (not stored_live or await self._has_log_in()):
             return
         was_live = stored_live == "1"
@@ -191,26 +199,29 @@ class StreamInput:
         changes: StateChanges = {}
         if was_live != is_live:
             changes["live"] = is_live
-            changes["started_at"] = self._bot.clock.now() if is_live else None
+            changes["started_at"] = self._clock.now() if is_live else None
         await self._channel_changed(changes)
 
     async def _has_log_in(self) -> bool:
-        return self._account is not None and await self._account.login.exists()
+        if self._account is None:
+            return False
+        return await self._account.login.exists()
 
     async def _channel_changed(self, changes: "StateChanges") -> None:
         """Take over what is reported of the channel, and have Twitch asked about the rest."""
         # two sources may report at the same moment
         async with self._changing:
-            now = self._bot.clock.now()
+            now = self._clock.now()
             for name, value in changes.items():
                 self._reports[name] = _Report(value, now)
-            state = await channel_state.read_all(self._bot.db)
-            began = state.get("started_at", "")
+            state = await channel_state.read_all(self._db)
+            # Empty while the channel is off.
+            started_at = state.get("started_at")
             before = ChannelState(
                 live=state.get("live") == "1",
                 title=state.get("title", ""),
                 category=state.get("category", ""),
-                started_at=int(began) if began.isdigit() else None,
+                started_at=int(started_at) if started_at else None,
             )
             after = replace(before, **changes)
             if before.live and not after.live:
@@ -230,7 +241,7 @@ class StreamInput:
         events = StreamEvents(
             login=login,
             settings=self._settings,
-            clock=self._bot.clock,
+            clock=self._clock,
             room=account.helix.room_id,
             happened=self.happened,
         )
@@ -250,7 +261,8 @@ class StreamInput:
                 await self._channel_changed(report)
             self._to_ask.set()
         elif isinstance(report, ChatEvent):
-            if report.kind is not EventKind.FOLLOW or self._is_one_of_few():
+            is_follow = report.kind is EventKind.FOLLOW
+            if not is_follow or self._is_one_of_few():
                 await self._bot.hear(report)
         else:
             await self._redeemed(report.event, report.reward)
@@ -258,11 +270,11 @@ class StreamInput:
     async def _redeemed(self, event: ChatEvent, reward: str) -> None:
         """Take in that channel points were spent on a reward, and answer if it is one of the settings'."""
         # Twitch repeats an event that it takes for lost; this run's are known to the router
-        is_known = await events.by_id(self._bot.db, event.id) is not None
+        stored_event = await events.by_id(self._db, event.id)
         # what was typed comes as a line of chat as well, and is remembered from there
         await self._bot.hear(replace(event, text=""))
-        is_old = self._bot.clock.now() - event.at > OLD_REDEMPTION
-        if is_known or is_old:
+        age = self._clock.now() - event.at
+        if stored_event is not None or age > OLD_REDEMPTION:
             return
         rewards = self._settings().rewards
         title = _comparable(reward)
@@ -274,7 +286,7 @@ class StreamInput:
 
     def _is_one_of_few(self) -> bool:
         """Return whether few enough follows came within the last minute; if so, this one is counted."""
-        now = self._bot.clock.now()
+        now = self._clock.now()
         if self._follows.is_full(now):
             return False
         self._follows.count(now)

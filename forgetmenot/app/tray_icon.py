@@ -83,6 +83,7 @@ class TrayIcon:
             return
         updates = asyncio.create_task(self._keep_current(process))
         try:
+            # Returns when the process has ended by itself: there is no tray, or no D-Bus.
             await self._obey(process)
             log.info("no tray shows an icon here")
         finally:
@@ -100,7 +101,9 @@ class TrayIcon:
         if menu == self._shown or process.stdin is None:
             return
         self._shown = menu
-        process.stdin.write(to_line(menu).encode())
+        line = to_line(menu)
+        process.stdin.write(line.encode())
+        # The process may end between two looks.
         with contextlib.suppress(ConnectionError):
             await process.stdin.drain()
 
@@ -109,7 +112,11 @@ class TrayIcon:
         say = self._setup.say
         settings = self._setup.settings
         title = settings().bot.name
-        entries = [Entry("open", say("tray.open"))]
+        entries = []
+        if settings.taken_port:
+            line = say("tray.port", taken=settings.taken_port)
+            entries.append(Entry("", line))
+        entries.append(Entry("open", say("tray.open")))
         control = self._setup.control
         if control is not None:
             switches = await read_switches(control.bot.db)
@@ -119,9 +126,6 @@ class TrayIcon:
             else:
                 entries.append(Entry("pause", say("label.pause")))
         entries.append(Entry("quit", say("page.settings.quit")))
-        if settings.taken_port:
-            line = say("tray.port", taken=settings.taken_port)
-            entries.insert(0, Entry("", line))
         return Menu(title, str(self._picture), entries)
 
     async def _obey(self, process: Process) -> None:
@@ -134,12 +138,14 @@ class TrayIcon:
             await survived("the tray's menu", self._send(process))
 
     async def _do(self, key: str) -> None:
+        setup = self._setup
         if key == "open":
             self._open_page()
-        elif key == "quit" and self._setup.stop is not None:
-            self._setup.stop()
-        elif key in {"pause", "resume"} and self._setup.control is not None:
-            await self._setup.control.run(key, {})
+        elif key == "quit" and setup.stop is not None:
+            setup.stop()
+        # The bot may have ended since the menu was shown.
+        elif key in {"pause", "resume"} and setup.control is not None:
+            await setup.control.run(key, {})
 
 
 async def _end(process: Process) -> None:
