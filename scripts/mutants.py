@@ -66,7 +66,7 @@ MODULES = {
     ),
     "note_index": (
         "memory/note_index.py",
-        "tests/memory/test_ranking.py tests/memory/test_recall.py",
+        "tests/memory/test_note_index.py tests/memory/test_ranking.py",
     ),
     "word_index": (
         "memory/word_index.py",

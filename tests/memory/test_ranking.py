@@ -1,18 +1,19 @@
 """An order for any text: words, typos, the evidence around a note, then confidence and recency."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forgetmenot.domain import Recalled
 from forgetmenot.durations import DAY
 from forgetmenot.memory.note_index import Candidate
 from forgetmenot.memory.query import query_of
 from forgetmenot.memory.question_words import near_stems
 from forgetmenot.memory.ranking import Postings, freshness, of_best
 from forgetmenot.memory.word_index import WordIndex
-from forgetmenot.text.meaning import WordTable, word_table
+from forgetmenot.text.meaning import Meanings, WordTable, word_table
 from tests.notes_world import NOW, note
 
 TABLE = word_table()
@@ -232,3 +233,145 @@ def test_a_question_about_time_prefers_facts_that_state_one(
     scores = scores_of(facts, asked)
     best = [fact for fact, score in scores.items() if score == max(scores.values())]
     assert best == [first]
+
+
+def recalled(
+    candidates: list[Candidate], text: str, **options: int
+) -> dict[str, Recalled]:
+    """What is recalled for a text, by its fact and best first; all there are."""
+    query = query_of(text, zone="UTC")
+    postings = Postings(candidates, TABLE)
+    hits = postings.ranked(query, now=NOW, **{"limit": 99, **options})  # type: ignore[arg-type]
+    return {hit.note.fact: hit for hit in hits}
+
+
+@pytest.mark.parametrize(
+    ("asked", "fact", "score"),
+    [
+        ("what happened on 3 March 2026?", "was on a trip", 0.5),
+        ("when was that?", "moved in June", 0.15),
+        ("how long was that?", "was away for three weeks", 0.25),
+    ],
+)
+def test_what_a_note_gets_for_the_time_that_is_asked_for(
+    asked: str, fact: str, score: float
+) -> None:
+    candidates = [
+        Candidate(note(1, "was on a trip", last_confirmed_at=MARCH)),
+        Candidate(note(2, "moved in June")),
+        Candidate(note(3, "was away for three weeks")),
+        Candidate(note(4, "sings")),
+    ]
+    hits = Postings(candidates, None).ranked(query_of(asked), now=NOW, limit=9)
+    assert {hit.note.fact: hit.score for hit in hits}[fact] == score
+    assert hits[-1].score == 0
+
+
+def test_the_nearest_in_meaning_adds_three_tenths_where_it_is_much_nearer() -> None:
+    # the words of the first are the question's own, so that it is as near as can be
+    facts = ["plays guitar", "fears spiders", "hates cheese", "drives lorries"]
+    candidates = [Candidate(note(i, fact)) for i, fact in enumerate(facts, start=1)]
+    hits = recalled(candidates, "guitar?")
+    assert hits["plays guitar"].score == pytest.approx(1.3)
+    assert next(iter(hits)) == "plays guitar"
+
+
+def test_where_no_note_is_much_nearer_meaning_adds_little() -> None:
+    facts = ["likes apples", "likes pears"]
+    assert TABLE is not None
+    meanings = Meanings(TABLE, [TABLE.numbers(fact.split()) for fact in facts])
+    cosines = meanings.cosines(TABLE.numbers(["surgeon"]))
+    difference = max(cosines) - sum(cosines) / 2
+    assert 0 < difference < 0.3
+    candidates = [Candidate(note(i, fact)) for i, fact in enumerate(facts, start=1)]
+    hits = recalled(candidates, "surgeon?")
+    added = [hit.score for hit in hits.values()]
+    assert added == [pytest.approx(0.3 * difference / 0.3, abs=1e-6), 0]
+
+
+def test_a_day_of_the_coming_week_comes_before_what_states_a_duration_alone() -> None:
+    today = datetime.fromtimestamp(NOW / 1_000, UTC).date()
+    soon = today + timedelta(days=2)
+    sails = f"sails on {soon.day} {soon:%B} {soon.year}"
+    facts = ["was away for three weeks", "plays drums", "has drums and a harp", sails]
+    facts += ["broke a drum", "sold a drum"]
+    candidates = [Candidate(note(i, fact)) for i, fact in enumerate(facts, start=1)]
+    assert next(iter(recalled(candidates, "hello"))) == sails
+    assert next(iter(recalled(candidates, "how long was that?"))) == sails
+    # but not before what has one of the words that are asked for
+    hits = recalled(candidates, "drums, harp?")
+    assert 0.3 < hits["plays drums"].score < 0.6
+    order = list(hits)
+    assert order.index("plays drums") < order.index(sails)
+    # its score says how well it fits, so that a day of next week is not in it
+    assert hits[sails].score < 0.1
+
+
+def test_only_what_has_a_quarter_of_the_best_score_is_offered() -> None:
+    facts = [
+        "plays drums in a rock band in Oslo",
+        "plays drums",
+        "was in Oslo with many friends and a great lot of luggage in June",
+        "saw a rock",
+        "hates cheese",
+        "likes plays",
+    ]
+    candidates = [Candidate(note(i, fact)) for i, fact in enumerate(facts, start=1)]
+    pinned = Candidate(note(9, "is a founder", pinned=True))
+    question = "do you play drums in that rock band in Oslo?"
+    everything = recalled([*candidates, pinned], question)
+    best = max(hit.score for hit in everything.values())
+    shares = sorted(hit.score / best for hit in everything.values())
+    # some on each side of the bound, and of half and twice the bound
+    assert any(0.125 < share < 0.25 for share in shares), shares
+    assert any(0.25 < share < 0.5 for share in shares), shares
+    expected = {
+        fact
+        for fact, hit in everything.items()
+        if hit.score >= best / 4 or hit.note.pinned
+    }
+    assert set(recalled([*candidates, pinned], question, padded_to=0)) == expected
+    assert len(recalled([*candidates, pinned], question, padded_to=6)) >= 6
+
+
+def test_a_note_is_asked_for_by_a_form_of_its_word_or_a_slip_and_by_no_other() -> None:
+    candidates = [Candidate(note(1, "is a speedrunner")), Candidate(note(2, "sings"))]
+
+    def is_asked_for(text: str) -> bool:
+        return recalled(candidates, text)["is a speedrunner"].asked_for
+
+    assert is_asked_for("any speedrunners?")
+    assert is_asked_for("a speedrunenr?")
+    # spelt alike, but another word
+    assert not is_asked_for("speedrunnish?")
+    assert not is_asked_for("who sings?")
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_offered"),
+    [
+        ("what about the cello?", True),
+        ("what about the violin?", True),
+        ("what happened on 3 March 2026?", True),
+        ("what happened in March?", True),
+        ("what happened in February?", False),
+        ("hi", False),
+    ],
+)
+def test_what_is_stale_is_offered_by_a_word_a_near_one_or_the_time_it_was_said(
+    asked: str, *, is_offered: bool
+) -> None:
+    stale = Candidate(note(5, "owns a cello", stale=True, last_confirmed_at=MARCH))
+    assert ("owns a cello" in recalled([*NOTES, stale], asked)) is is_offered
+
+
+def test_what_is_over_and_not_swept_yet_is_past_only_if_it_was_to_last() -> None:
+    said_at = NOW - 40 * DAY
+    short = note(
+        5, "is at a fair", last_confirmed_at=said_at, expires_at=said_at + 7 * DAY
+    )
+    long = note(6, "is on tour", last_confirmed_at=said_at, expires_at=NOW - DAY)
+    candidates = [*NOTES, Candidate(short), Candidate(long)]
+    assert "is at a fair" not in recalled(candidates, "how was the fair?")
+    assert "is on tour" in recalled(candidates, "how was the tour?")
+    assert "is on tour" not in recalled(candidates, "hi")
