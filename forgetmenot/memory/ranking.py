@@ -39,7 +39,7 @@ TELLS_TIME = 0.15
 TELLS_DURATION = 0.25
 # What is added to the score of a pinned note: it stands above any other.
 PINNED = 10.0
-# What is added for a day of the coming week: more than for only meaning something like what is asked.
+# What is added for a day of the coming week, whatever is asked: more than for only meaning something like it.
 SOON = 0.3
 # A time (ms) after the end of every note.
 END_OF_TIME = 1 << 62
@@ -205,7 +205,7 @@ class Postings:
     ) -> set[int]:
         """Return the notes that are stale or past and were not asked for, and those that are over.
 
-        A note is asked for by a word of its own, or by the very day on which it was said.
+        A note is asked for by a word of its own or a near one, or by the day or month in which it was said.
         """
         unoffered = set()
         for place in self._may_be_inactive:
@@ -214,6 +214,7 @@ class Postings:
                 continue
             # over, and not kept as past: the daily sweep has not come to it yet
             is_unswept = note.is_over(now) and not becomes_past(note)
+            # less than 1: said soon after the time that is asked for
             is_asked_for = place in shares or self._fit_of_day(place, query) == 1
             if is_unswept or not is_asked_for:
                 unoffered.add(place)

@@ -89,8 +89,10 @@ async def people_of(
     attendance = await streams.attendance_at(source, stream.id, lately=recently)
     returners = _returners(attendance, settings.people, stream.started_at)
     regulars = _regulars(attendance, returners, settings.people)
-    streamer = await channel_state.read(source, "id")
-    names, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
+    # the channel's id is its streamer's
+    streamer_id = await channel_state.read(source, "id")
+    nameable_ids = [*regulars, streamer_id]
+    names, _hidden = await viewers.shown_and_hidden(source, nameable_ids)
     return StreamPeople(attendance, returners, names)
 
 
@@ -106,17 +108,24 @@ async def markdown_of(
         return None
     attendance, returners, names = await people_of(source, stream, settings)
     suppressed = await load_filter(source)
-    page = _Page(source, stream, settings, names, suppressed)
+    certain_notes: list[Note] = []
+    hearsay: list[Note] = []
+    for note in await notes.of_stream(source, stream.id):
+        if not suppressed.allows(note):
+            continue
+        if note.source_kind is SourceKind.REPORTED:
+            hearsay.append(note)
+        else:
+            certain_notes.append(note)
     occasions = await anniversaries(source, stream, attendance, settings)
-    people = [
-        *_people_lines(attendance, returners, names, page.say),
-        *_anniversary_lines(occasions, names, page.say),
-    ]
-    sections = [
-        *await page.head(),
-        page.section(page.say("recap.people"), people),
-        *await page.lists(),
-    ]
+    say = in_language(settings.bot.language)
+    people = _people_lines(attendance, returners, names, say)
+    people += _anniversary_lines(occasions, names, say)
+
+    page = _Page(source, stream, settings, names, suppressed)
+    sections = await page.head(hearsay)
+    sections.append(_section(say("recap.people"), people))
+    sections += await page.lists(certain_notes)
     text = "\n\n".join(section for section in sections if section)
     return f"{text}\n"
 
@@ -161,7 +170,7 @@ class _Page:
         names: Mapping[str, str],
         suppressed: SuppressionFilter,
     ) -> None:
-        self.say = in_language(settings.bot.language)
+        self._say = in_language(settings.bot.language)
         self._source = source
         self._stream = stream
         self._ended_at = stream.ended_at or stream.started_at
@@ -169,14 +178,13 @@ class _Page:
         self._names = names
         self._suppressed = suppressed
 
-    async def head(self) -> list[str]:
-        """Return the title, the facts of the stream, and what happened."""
-        title = self._stream.title or self.say("recap.untitled")
+    async def head(self, hearsay: Sequence[Note]) -> list[str]:
+        """Return the title, the facts of the stream, and what happened.
+
+        `hearsay`: the notes of the stream that rest on the word of others alone.
+        """
+        title = self._stream.title or self._say("recap.untitled")
         facts = " · ".join(fact for fact in await self._facts() if fact)
-        stream_notes = await self._notes()
-        hearsay = [
-            note for note in stream_notes if note.source_kind is SourceKind.REPORTED
-        ]
         certain_recap = without_hearsay(self._stream.recap, hearsay)
         happened = about_the_named(certain_recap, self._names)
         return [
@@ -185,59 +193,47 @@ class _Page:
             await self._shown(happened),
         ]
 
-    async def lists(self) -> list[str]:
-        """Return jokes, plans, moments and the bot's best lines, and the footer."""
+    async def lists(self, certain_notes: Iterable[Note]) -> list[str]:
+        """Return jokes, plans, moments and the bot's best lines, and the footer.
+
+        `certain_notes`: the notes of the stream that are no hearsay.
+        """
         jokes = []
         plans = []
-        for note in await self._notes():
-            if note.source_kind is SourceKind.REPORTED:
-                continue
+        for note in certain_notes:
             if note.scope is Scope.RUNNING_BIT:
                 jokes.append(note.fact)
             if self._is_open_plan(note):
                 plans.append(self._plan(note))
         shown_jokes = [await self._shown(joke) for joke in jokes[:LISTED_LIMIT]]
         shown_plans = [await self._shown(plan) for plan in plans[:LISTED_LIMIT]]
+        moments = await self._moments()
+        quotable = await self._quotable()
         shown_quotes = []
-        for text, answered_id in best_quotes(await self._quotable()):
+        for text, answered_id in best_quotes(quotable):
             shown_quotes.append(await self._shown(text, answered_id))
         bot_name = escape_markdown(self._settings.bot.name)
+        quotes_title = self._say("recap.quotes", name=bot_name)
+        footer = self._say("recap.footer")
         return [
-            self.section(self.say("recap.jokes"), shown_jokes),
-            self.section(self.say("recap.plans"), shown_plans),
-            self.section(self.say("recap.moments"), await self._moments()),
-            self.section(self.say("recap.quotes", name=bot_name), shown_quotes, QUOTED),
-            f"*{self.say('recap.footer')}*",
+            _section(self._say("recap.jokes"), shown_jokes),
+            _section(self._say("recap.plans"), shown_plans),
+            _section(self._say("recap.moments"), moments),
+            _section(quotes_title, shown_quotes, QUOTED),
+            f"*{footer}*",
         ]
-
-    def section(
-        self,
-        title: str,
-        lines: Iterable[str],
-        mark: str = BULLET,
-    ) -> str:
-        """Return a heading with these lines; empty where there is none."""
-        rows = [f"{mark}{line}" for line in lines if line]
-        if not rows:
-            return ""
-        # quotations without an empty line between them would be one
-        separator = "\n\n" if mark == QUOTED else "\n"
-        return f"## {title}\n\n{separator.join(rows)}"
 
     async def _facts(self) -> list[str]:
         """Return day, length and games of the stream."""
         start = local_time(self._stream.started_at, self._settings.bot.timezone)
         # Python's words for days and months are English: a language whose form has none is given numbers
-        day = start.strftime(self.say("recap.date")).replace(" 0", " ")
-        length = self.say.duration(self._ended_at - self._stream.started_at)
+        written_day = start.strftime(self._say("recap.date"))
+        # "3 May" and not "03 May"
+        day = written_day.replace(" 0", " ")
+        length = self._say.duration(self._ended_at - self._stream.started_at)
         times_by_game = await episodes.games_of(self._source, self._stream.id)
-        games = played(times_by_game, self.say) or self._stream.category
-        return [day, length, games]
-
-    async def _notes(self) -> list[Note]:
-        """Return the notes of the stream, without those that are suppressed."""
-        stream_notes = await notes.of_stream(self._source, self._stream.id)
-        return [note for note in stream_notes if self._suppressed.allows(note)]
+        games = played(times_by_game, self._say)
+        return [day, length, games or self._stream.category]
 
     def _is_open_plan(self, note: Note) -> bool:
         """Return whether a note is a plan for after the stream of somebody who may be named, or of the channel."""
@@ -262,7 +258,7 @@ class _Page:
             # the address of a clip stays as it is, so that it can be clicked
             is_clip = _CLIP.fullmatch(text) is not None
             shown_text = text if is_clip else await self._shown(text)
-            name = self.say(f"action.name.{action}")
+            name = self._say(f"action.name.{action}")
             time_in_stream = at - self._stream.started_at
             hours = time_in_stream // HOUR
             minutes = time_in_stream // MINUTE % 60
@@ -286,15 +282,31 @@ class _Page:
     async def _shown(self, text: str, answered_id: str | None = None) -> str:
         """Return a text with the names of those who may be named, as Markdown shows it.
 
-        `answered_id`: whom it was said to.
+        `answered_id`: whom it was said to; None: to nobody, it is about the channel.
         """
         named_people = await called(self._source, names_typed([text]))
-        people = [answered_id, *(person.id for person in named_people)]
+        people: list[str | None] = [answered_id]
+        people += [person.id for person in named_people]
         unsuppressed = self._suppressed.without(text, people)
         named_text = with_names(unsuppressed, self._names)
         allowed_text = await only_naming(self._source, named_text, self._names)
         # a sentence that began with a name may begin with "somebody" now
         return escape_markdown(_SOMEBODY_BEGINS.sub("S", allowed_text))
+
+
+def _section(
+    title: str,
+    lines: Iterable[str],
+    mark: str = BULLET,
+) -> str:
+    """Return a heading with these lines, each behind a mark; empty where there are none."""
+    rows = [f"{mark}{line}" for line in lines if line]
+    if not rows:
+        return ""
+    # quotations without an empty line between them would be one
+    separator = "\n\n" if mark == QUOTED else "\n"
+    body = separator.join(rows)
+    return f"## {title}\n\n{body}"
 
 
 def _people_lines(
@@ -311,11 +323,22 @@ def _people_lines(
     if returners:
         people = [names[viewer_id] for viewer_id in returners if viewer_id in names]
         people.sort()
-        unnamed = len(returners) - len(people)
-        if unnamed:
-            people.append(say("recap.others", n=unnamed))
-        lines.append(say("recap.back", who=", ".join(people)))
+        everybody = _with_others(people, len(returners), say)
+        lines.append(say("recap.back", who=everybody))
     return [escape_markdown(line) for line in lines]
+
+
+def _with_others(
+    people: Sequence[str],
+    total: int,
+    say: Language,
+) -> str:
+    """Return the people who may be named, and how many others there are of the total."""
+    phrases = list(people)
+    other_count = total - len(people)
+    if other_count:
+        phrases.append(say("recap.others", n=other_count))
+    return ", ".join(phrases)
 
 
 def _anniversary_lines(
@@ -331,11 +354,9 @@ def _anniversary_lines(
         if viewer_id in names:
             words = ", ".join(fact.words(say) for fact in facts)
             people.append(f"{names[viewer_id]} ({words})")
-    unnamed = len(occasions) - len(people)
-    if unnamed:
-        people.append(say("recap.others", n=unnamed))
+    everybody = _with_others(people, len(occasions), say)
     count = sum(len(facts) for facts in occasions.values())
-    line = say("recap.anniversaries", n=count, who=", ".join(people))
+    line = say("recap.anniversaries", n=count, who=everybody)
     return [escape_markdown(line)]
 
 
@@ -381,8 +402,11 @@ def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
         sentence_stems = telling_stems(sentence)
         # None: what is said of the channel
         subjects = {None, *ids_in(sentence)}
-        about_them = [note for note in hearsay if note.subject_id in subjects]
-        if not any(telling_stems(note.fact) <= sentence_stems for note in about_them):
+        repeats_hearsay = any(
+            note.subject_id in subjects and telling_stems(note.fact) <= sentence_stems
+            for note in hearsay
+        )
+        if not repeats_hearsay:
             sentences.append(sentence)
     return join_sentences(sentences)
 
@@ -397,8 +421,9 @@ def about_the_named(recap: str, names: Mapping[str, str]) -> str:
         people = ids_in(sentence)
         nameless = [viewer_id for viewer_id in people if viewer_id not in names]
         owners = set(_OWN_THINGS.findall(sentence))
-        is_about_nameless = len(people) == 1 or not owners.isdisjoint(nameless)
-        if nameless and is_about_nameless:
+        # "<@1>'s cat": whoever else did something there, it is about that person's own things
+        is_about_theirs = not owners.isdisjoint(nameless)
+        if nameless and (len(people) == 1 or is_about_theirs):
             continue
         with_chat = _LISTED.sub(
             lambda listed: _with_chat_last(listed[0], names), sentence
