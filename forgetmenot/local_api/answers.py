@@ -120,35 +120,48 @@ async def viewer_by_id(
     now: int,
 ) -> Viewer | None:
     """Return what is known of a viewer; None where nothing may be told."""
+    # Whoever is hidden has no name here.
     names, _hidden = await viewers.shown_and_hidden(db, [viewer_id])
     logins = await viewers.logins(db, [viewer_id])
-    if viewer_id not in names or viewer_id not in logins:
+    stored = await viewers.get(db, viewer_id)
+    if viewer_id not in names or viewer_id not in logins or stored is None:
         return None
+    login = logins[viewer_id]
     # They may have rows from before they were put on a list of ignored viewers.
     bot_id = await channel_state.read(db, "bot_id")
     exclusion = Exclusion(memory=settings.memory, own_id=bot_id)
-    if exclusion.of_account(viewer_id, logins[viewer_id]) is not None:
+    if exclusion.of_account(viewer_id, login) is not None:
         return None
-    attendance = (
-        await streams.attendance_of(db, [viewer_id], lately=now - REGULAR_WITHIN)
-    )[viewer_id]
-    stored = await viewers.get(db, viewer_id)
-    if stored is None:
-        return None
-    # As of now, not of when they came: whoever asks may ask at any time.
-    viewer_card = await card(db, viewer_id, now, now, settings)
-    lines = [viewer_card.who, viewer_card.lately] if viewer_card else []
+    since = now - REGULAR_WITHIN
+    attendances = await streams.attendance_of(db, [viewer_id], lately=since)
+    attendance = attendances[viewer_id]
+    standing = standing_of(attendance, settings.people, now)
     return Viewer(
-        login=logins[viewer_id],
+        login=login,
         name=stored.called or names[viewer_id],
         say=stored.say_as,
         pronouns=stored.pronouns,
         streams=attendance.streams,
         streak=await streams.streak(db, viewer_id),
         last_seen=moment(stored.last_seen_at),
-        regular=standing_of(attendance, settings.people, now) is Standing.REGULAR,
-        card=" · ".join(filter(None, lines)),
+        regular=standing is Standing.REGULAR,
+        card=await _card_text(db, settings, viewer_id, now),
     )
+
+
+async def _card_text(
+    db: Database,
+    settings: Settings,
+    viewer_id: str,
+    now: int,
+) -> str:
+    """Return what the streamer's card says of somebody; empty where there is none."""
+    # As of now, not of when they came: whoever asks may ask at any time.
+    viewer_card = await card(db, viewer_id, now, now, settings)
+    if viewer_card is None:
+        return ""
+    lines = [viewer_card.who, viewer_card.lately]
+    return " · ".join(filter(None, lines))
 
 
 async def learned(
@@ -161,36 +174,43 @@ async def learned(
     suppressed = await load_filter(db)
     new_notes = await notes.learned_after(db, after, until, limit)
     allowed = [note for note in new_notes if suppressed.allows(note)]
-    subjects = [note.subject_id for note in allowed if note.subject_id is not None]
-    logins = await viewers.logins(db, subjects)
+    # A fact about the channel has no subject.
+    subject_ids = [note.subject_id or "" for note in allowed]
+    logins = await viewers.logins(db, subject_ids)
     names = await viewers.named_in(db, [note.fact for note in allowed])
-    return [
-        Learned(
+    facts = []
+    for note, subject_id in zip(allowed, subject_ids, strict=True):
+        fact = Learned(
             note=note.id,
-            login=logins.get(note.subject_id or ""),
+            login=logins.get(subject_id),
             fact=with_names(note.fact, names),
         )
-        for note in allowed
-    ]
+        facts.append(fact)
+    return facts
 
 
 async def channel(db: Database) -> Channel:
     """Return how the channel stands."""
     state = await channel_state.read_all(db)
     is_live = state.get("live") == "1"
+    live_since = None
+    # The row keeps when the last stream began after that is over.
+    if is_live:
+        live_since = moment(int(state.get("started_at") or 0))
     return Channel(
         login=state.get("login", ""),
         title=state.get("title", ""),
         category=state.get("category", ""),
         live=is_live,
-        live_since=moment(int(state.get("started_at") or 0)) if is_live else None,
+        live_since=live_since,
         running_bits=await _running_bits(db),
     )
 
 
 async def _running_bits(db: Database) -> list[str]:
     """Return the running jokes that may be mentioned, the newest first."""
-    bits = await running_bits(db, await load_filter(db))
+    suppressed = await load_filter(db)
+    bits = await running_bits(db, suppressed)
     bits.sort(key=lambda note: (note.last_confirmed_at, note.id), reverse=True)
     facts = [note.fact for note in bits[:BITS_LIMIT]]
     names = await viewers.named_in(db, facts)
@@ -205,10 +225,13 @@ async def book(db: Database, now: int) -> Book:
         entries.append(_entry("joke", joke.entry, times=len(joke.times)))
     for clip in pages.clips:
         entries.append(_entry(clip.kind, clip.entry, link=clip.address))
+    # One look-up for all entries, whose texts have people as ids until here.
     names = await viewers.named_in(db, [entry.text for entry in entries])
-    return Book(
-        [replace(entry, text=with_names(entry.text, names)) for entry in entries]
-    )
+    named_entries = []
+    for entry in entries:
+        text = with_names(entry.text, names)
+        named_entries.append(replace(entry, text=text))
+    return Book(named_entries)
 
 
 def _entry(
@@ -235,6 +258,7 @@ async def recap(db: Database, settings: Settings) -> Recap | None:
     if stream is None or stream.ended_at is None:
         return None
     markdown = await markdown_of(db, stream.id, settings)
+    # Nothing that may be told happened in it.
     if markdown is None:
         return None
     return Recap(

@@ -34,6 +34,7 @@ _PATHS: tuple[tuple[str, str, type | None, str], ...] = (
 def document(host: str) -> dict[str, object]:
     """Return the document. `host`: the name and port by which it was asked for."""
     answer_types = [answer for _path, _name, answer, _purpose in _PATHS if answer]
+    # No path answers with a Learned, which is the data of an event: it is described for those who read the stream.
     schemas, components = msgspec.json.schema_components(
         [*answer_types, answers.Learned],
         ref_template=_REF,

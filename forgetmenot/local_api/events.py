@@ -20,7 +20,7 @@ LEARNED_LIMIT = 20
 
 
 class Watch:
-    """What one listener has been told of."""
+    """Looks at the memory for one listener, and knows what they have been sent."""
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class Watch:
         self._settings = settings
         self._clock = clock
         self._version = -1
+        # Who, and when: somebody may come in again in the same stream.
         self._arrived: set[tuple[str, int]] = set()
         self._newest_note = 0
         self._recap: int | None = None
@@ -43,7 +44,8 @@ class Watch:
         cards = await arrivals(self._db, self._settings(), self._clock.now())
         self._arrived = {(card.id, card.at) for card in cards}
         newest = await streams.last_recapped(self._db)
-        self._recap = newest.id if newest else None
+        if newest is not None:
+            self._recap = newest.id
 
     async def events(self) -> AsyncIterator[bytes]:
         """Yield events as they happen, and a comment when nothing does for a while; ends when switched off."""
@@ -60,16 +62,15 @@ class Watch:
 
     async def _look(self) -> list[bytes]:
         """Return what has happened since the last look."""
-        # Cheap while nothing is written: SQLite counts the changes by other connections.
+        # Cheap while nothing is written: SQLite counts the changes that other connections made.
         version = await self._db.data_version()
         if version == self._version:
             return []
         self._version = version
-        return [
-            *await self._arrivals(),
-            *await self._learned(),
-            *await self._recaps(),
-        ]
+        happened = await self._arrivals()
+        happened += await self._learned()
+        happened += await self._recaps()
+        return happened
 
     async def _arrivals(self) -> list[bytes]:
         """Return an event for each viewer who came in since the last look."""
@@ -87,6 +88,7 @@ class Watch:
         return events
 
     async def _learned(self) -> list[bytes]:
+        """Return an event for each note that was written since the last look, the first LEARNED_LIMIT of them."""
         # Beyond the limit the others are passed over: this is news, not a copy of the memory.
         # Read first: a note that is written meanwhile belongs to the next look.
         newest_note = await self._db.highest_id("semantic_notes")
@@ -103,4 +105,6 @@ class Watch:
             return []
         self._recap = stream.id
         recap = await answers.recap(self._db, self._settings())
-        return [] if recap is None else [event("recap", recap)]
+        if recap is None:
+            return []
+        return [event("recap", recap)]

@@ -10,7 +10,7 @@ import aiohttp
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.network import body_of
 
-# Bytes that are read of one answer.
+# Bytes of the largest answer that is read.
 ANSWER_LIMIT = 1_000_000
 TIMEOUT = aiohttp.ClientTimeout(10)
 INSTRUCTIONS = (
@@ -33,6 +33,7 @@ def serve(address: str, token: str) -> None:
     server = MCPServer("forgetmenot", instructions=INSTRUCTIONS)
 
     async def read(path: str) -> str:
+        # Of other errors the package shows the agent no more than that there was one.
         try:
             return await _read(address, token, path)
         except ForgetMeNotError as error:
@@ -69,6 +70,7 @@ async def _read(
     """Return the answer of the local interface. Raises InputError and SettingsError."""
     headers = {"Authorization": f"Bearer {token}"}
     try:
+        # A session for each question: an agent asks seldom, and the bot answers one request a connection.
         async with (
             aiohttp.ClientSession(timeout=TIMEOUT, headers=headers) as session,
             session.get(address + path) as response,

@@ -9,7 +9,7 @@ Guarantees:
 """
 
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import msgspec
 from aiohttp import web
@@ -25,11 +25,16 @@ PREFIX = "/v1/"
 TOKEN_FILE = "api-token"  # noqa: S105  # a file's name
 # A stream holds a connection of the dock's server: a program that opens one after the other must not take them all.
 LISTENERS_LIMIT = 8
+_UNAUTHORIZED = "The token is missing or wrong. `forgetmenot connect` prints it."
+# A browser adds one of them to each request of a page, and no page can leave it away.
 _BROWSER_HEADERS = ("Origin", "Sec-Fetch-Site")
 
 
 class LocalApi(Struct):
-    """The interface over one memory. `token` is what a request must bring."""
+    """The interface over one memory.
+
+    `token` is what a request must bring; `listeners`: open streams of events.
+    """
 
     db: Database
     settings: Callable[[], Settings]
@@ -45,39 +50,41 @@ class LocalApi(Struct):
         if any(name in request.headers for name in _BROWSER_HEADERS):
             return _error(403, "Web pages may not use this interface.")
         if not self._has_token(request):
-            return _error(
-                401,
-                "The token is missing or wrong. `forgetmenot connect` prints it.",
-            )
+            return _error(401, _UNAUTHORIZED)
         path = request.path.removeprefix(PREFIX)
         if path == "events":
             return await self._events(request)
-        if path == "openapi.json":
-            return _json(description.document(request.host))
-        answer = await self._answer(path)
+        answer = await self._answer(path, request.host)
+        # The same for a path that there is not and for somebody who may not be told of.
         if answer is None:
             return _error(404, "There is nothing here.")
         return _json(answer)
 
     def _has_token(self, request: web.Request) -> bool:
-        # bytes that are no text come as half characters, which cannot be encoded without "replace"
-        header = request.headers.get("Authorization", "").encode("utf-8", "replace")
-        return hmac.compare_digest(header, f"Bearer {self.token}".encode())
+        """Return whether a request brings the interface's own token."""
+        header = request.headers.get("Authorization", "")
+        expected_header = f"Bearer {self.token}".encode()
+        # Bytes that are no text come as half characters, which cannot be encoded without "replace".
+        sent_header = header.encode("utf-8", "replace")
+        return hmac.compare_digest(sent_header, expected_header)
 
-    async def _answer(self, path: str) -> object | None:
+    async def _answer(self, path: str, host: str) -> object | None:
         """Return what is to be read at a path; None where there is nothing."""
+        db = self.db
         settings = self.settings()
+        now = self.clock.now()
         folder, _, login = path.partition("/")
         if folder == "viewers" and login:
-            return await answers.viewer(self.db, settings, login, self.clock.now())
-        # As functions, so that only what is asked for is read.
-        readers: dict[str, Callable[[], Awaitable[object | None]]] = {
-            "channel": lambda: answers.channel(self.db),
-            "book": lambda: answers.book(self.db, self.clock.now()),
-            "recap": lambda: answers.recap(self.db, settings),
-        }
-        reader = readers.get(path)
-        return None if reader is None else await reader()
+            return await answers.viewer(db, settings, login, now)
+        if path == "channel":
+            return await answers.channel(db)
+        if path == "book":
+            return await answers.book(db, now)
+        if path == "recap":
+            return await answers.recap(db, settings)
+        if path == "openapi.json":
+            return description.document(host)
+        return None
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Send events until the listener leaves or the interface is switched off."""
@@ -105,13 +112,12 @@ class LocalApi(Struct):
         return response
 
 
-def _json(value: object) -> web.Response:
-    return web.Response(
-        body=msgspec.json.encode(value),
-        content_type="application/json",
-    )
+def _json(value: object, status: int = 200) -> web.Response:
+    """Return a value as JSON."""
+    body = msgspec.json.encode(value)
+    return web.Response(body=body, status=status, content_type="application/json")
 
 
 def _error(status: int, sentence: str) -> web.Response:
-    body = msgspec.json.encode({"error": sentence})
-    return web.Response(body=body, status=status, content_type="application/json")
+    """Return a refusal with its sentence."""
+    return _json({"error": sentence}, status)
