@@ -8,7 +8,9 @@ rather than something silly. The same request always gets the same answer. It sp
 import asyncio
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from forgetmenot.domain import NOTHING, ModelAnswer, ModelRequest, Purpose, TokenUsage
@@ -40,14 +42,21 @@ class Offline:
 def _text(request: ModelRequest) -> str:
     if request.purpose is Purpose.REPLY:
         reply = answer(request.system, request.prompt, request.language)
-        return json.dumps(reply, ensure_ascii=False)
+        return _json(reply)
     if request.purpose is Purpose.EXTRACT:
         return extract(request.prompt)
+    # A brief takes more than rules: none is written.
     if request.purpose is Purpose.BRIEF:
-        return json.dumps({"briefs": []})
-    data = "\n".join(fenced_texts(request.prompt).values()) or request.prompt
-    text = summary(data) if request.purpose is Purpose.SUMMARY else recap(data)
-    return json.dumps({"summary": text}, ensure_ascii=False)
+        return _json({"briefs": []})
+    blocks = fenced_texts(request.prompt)
+    data = "\n".join(blocks.values()) or request.prompt
+    if request.purpose is Purpose.SUMMARY:
+        return _json({"summary": summary(data)})
+    return _json({"summary": recap(data)})
+
+
+def _json(answer_object: Mapping[str, Any]) -> str:
+    return json.dumps(answer_object, ensure_ascii=False)
 
 
 # ── summaries: what people say about themselves ─────────────────────────────────────────────
@@ -77,16 +86,18 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"“])")
 def summary(transcript: str) -> str:
     """Return what people said about themselves, and what many repeated. Never empty."""
     claim_sentences: list[str] = []
-    bits: list[str] = []
-    for line in transcript.splitlines():
-        chat_line = _CHAT_LINE.match(line.strip())
+    bit_sentences: list[str] = []
+    for row in transcript.splitlines():
+        line = row.strip()
+        chat_line = _CHAT_LINE.match(line)
         if chat_line is not None:
             claim_sentences += _claim_sentences(chat_line["who"], chat_line["text"])
             continue
-        repeated = _REPEATED_LINE.match(line.strip())
+        repeated = _REPEATED_LINE.match(line)
         if repeated is not None and _is_bit(repeated):
-            bits.append(f'Running bit: chat kept saying "{repeated["text"].lower()}".')
-    sentences = [*claim_sentences[:_MAX_CLAIMS], *bits[:_MAX_BITS]]
+            bit = repeated["text"].lower()
+            bit_sentences.append(f'Running bit: chat kept saying "{bit}".')
+    sentences = claim_sentences[:_MAX_CLAIMS] + bit_sentences[:_MAX_BITS]
     return _sentences_that_fit(sentences, _MAX_SUMMARY_WORDS) or NOTHING
 
 
@@ -111,10 +122,12 @@ def _is_bit(repeated: re.Match[str]) -> bool:
 def recap(text: str) -> str:
     """Return a recap of several summaries, one a line."""
     sentences: list[str] = []
-    for line in text.splitlines():
-        sentences += _SENTENCE_END.split(_LIST_MARK.sub("", line))
+    for row in text.splitlines():
+        line = _LIST_MARK.sub("", row)
+        sentences += _SENTENCE_END.split(line)
     telling = [sentence for sentence in sentences if sentence not in {"", NOTHING}]
-    return _sentences_that_fit(telling, _MAX_SUMMARY_WORDS // 2) or "A quiet stream."
+    max_words = _MAX_SUMMARY_WORDS // 2
+    return _sentences_that_fit(telling, max_words) or "A quiet stream."
 
 
 def _sentences_that_fit(sentences: Iterable[str], max_words: int) -> str:
@@ -233,9 +246,9 @@ def _claim(clause: str) -> str | None:
     for form, verb_phrase in _MINE:
         match = form.match(clause)
         if match is not None:
-            return _short_claim(
-                verb_phrase.format(in_third_person(match[1])), clause[match.end() :]
-            )
+            thing = in_third_person(match[1])
+            rest = clause[match.end() :]
+            return _short_claim(verb_phrase.format(thing), rest)
     if not clause.startswith("I "):
         return None
     predicate = _ADVERB.sub("", clause[2:].strip())
@@ -248,28 +261,31 @@ def _claim(clause: str) -> str | None:
 
 
 def _is_claim(verb: str, rest: str) -> bool:
-    if verb in _SPECIAL:
-        return _SPECIAL[verb].match(rest + " ") is not None
-    return verb in _LASTING and rest != "" and not rest.lower().startswith(_NO_OBJECT)
+    special_form = _SPECIAL.get(verb)
+    if special_form is not None:
+        return special_form.match(f"{rest} ") is not None
+    if verb not in _LASTING or not rest:
+        return False
+    return not rest.lower().startswith(_NO_OBJECT)
 
 
 def _short_claim(verb: str, rest: str) -> str | None:
     """Return the claim; None if it takes more than a few words."""
     # An emote at the end is no part of it, and neither is a word that waits for the next one.
     without_emotes = _EMOTES.sub("", f" {in_third_person(rest)}")
-    value = _TRAILING.sub("", without_emotes).strip(" ,'-*~")
+    without_links = _TRAILING.sub("", without_emotes)
+    value = without_links.strip(" ,'-*~")
     claim = f"{verb} {value}"
-    return claim if value and len(claim.split()) <= _MAX_CLAIM_WORDS else None
+    is_short = len(claim.split()) <= _MAX_CLAIM_WORDS
+    return claim if value and is_short else None
 
 
 # ── notes: from the sentences of a summary ──────────────────────────────────────────────────
 
 _ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
 _ABOUT_CHANNEL = re.compile(r"\A(?P<who>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
-_VERBS = {third_person(verb) for verb in (*_LASTING, *_SPECIAL)} | {
-    "favourite",
-    "works",
-}
+# "P1's favourite game is Celeste."
+_VERBS = {third_person(verb) for verb in (*_LASTING, *_SPECIAL)} | {"favourite"}
 # What is soon over, and remembered for a week.
 _PASSING = re.compile(
     r"\b(?:to(?:day|night|morrow)|yesterday|right now|(?:this|next) (?:week|month)|wants to\b)"
@@ -295,15 +311,15 @@ def extract(prompt: str) -> str:
 
     The memory finds out by itself what they change of what is known.
     """
-    blocks = fenced_texts(prompt)
-    episode = blocks.get("episode", "" if blocks else prompt)
+    # A prompt without any block is an episode by itself.
+    blocks = fenced_texts(prompt) or {"episode": prompt}
+    episode = " ".join(blocks.get("episode", "").split())
     notes = []
-    sentences = _SENTENCE_END.split(" ".join(episode.split()))
-    for sentence in dict.fromkeys(sentences):
+    for sentence in dict.fromkeys(_SENTENCE_END.split(episode)):
         note = _note(sentence.strip())
         if note is not None:
             notes.append(note)
-    return json.dumps({"notes": notes[:_MAX_NOTES]}, ensure_ascii=False)
+    return _json({"notes": notes[:_MAX_NOTES]})
 
 
 def _note(sentence: str) -> dict[str, Any] | None:
@@ -313,9 +329,11 @@ def _note(sentence: str) -> dict[str, Any] | None:
     if statement is None:
         return None
     fact = statement["fact"]
+    # A model's summary says more of people than that: only what a claim says is a fact for rules.
     if about_viewer is not None and fact.split()[0] not in _VERBS:
         return None
-    subject = _SUBJECTS.get(statement["who"], statement["who"])
+    written_subject = statement["who"]
+    subject = _SUBJECTS.get(written_subject, written_subject)
     fact_words = words(fact)
     topics: list[str] = []
     asked_with: list[str] = []
@@ -371,44 +389,54 @@ def answer(
     """Return the reply object to a prompt's message, in the interface's language."""
     blocks = fenced_texts(prompt)
     speaker, message = _message(blocks)
-    bot = _BOT.match(system)
-    bot_name = re.escape(bot["name"]) if bot else "bot"
-    called_bot = rf"\A\W*@\w+[,:]?|@?\b{bot_name}\b[,:]?"
-    text = re.sub(called_bot, " ", message, flags=re.IGNORECASE).strip()
+    text = _without_bot_name(message, system)
     for pattern, name in _ACTIONS:
         if pattern.search(text):
-            target = {"target": speaker} if name == "timeout" else {}
-            return {"action": {"name": name, **target}, "notes": [], "say": ""}
+            action = {"name": name}
+            if name == "timeout":
+                action["target"] = speaker
+            return {"action": action, "notes": [], "say": ""}
     candidate = _best_candidate(speaker, text, blocks)
     if candidate is None:
         return {"action": None, "notes": [], "say": ""}
+    note_id = int(candidate.note["id"])
+    quote = _quote(candidate, language)
+    return {"action": None, "notes": [note_id], "say": quote}
+
+
+def _without_bot_name(message: str, system: str) -> str:
+    """Return a message without the words that call the bot, which are no part of its question."""
+    bot = _BOT.match(system)
+    bot_name = re.escape(bot["name"]) if bot else "bot"
+    called_bot = rf"\A\W*@\w+[,:]?|@?\b{bot_name}\b[,:]?"
+    text = re.sub(called_bot, " ", message, flags=re.IGNORECASE)
+    return text.strip()
+
+
+def _quote(candidate: _Candidate, language: str) -> str:
+    """Return a sentence with the words of a note."""
     say = in_language(language)
     note = candidate.note
+    fact = note["fact"].strip().rstrip(".")
     if candidate.about is None:
-        subject = say("chat.channel")
-    else:
-        subject = candidate.about or say("chat.own")
-    is_of_others = candidate.about is not None and "said by others" in note["known"]
-    quote = say(
-        "quote.others" if is_of_others else "quote.notes",
-        who=subject,
-        fact=note["fact"].strip().rstrip("."),
-    )
-    return {"action": None, "notes": [int(note["id"])], "say": quote}
+        return say("quote.notes", who=say("chat.channel"), fact=fact)
+    subject = candidate.about or say("chat.own")
+    # What others said of somebody is quoted as that, not as a fact.
+    if "said by others" in note["known"]:
+        return say("quote.others", who=subject, fact=fact)
+    return say("quote.notes", who=subject, fact=fact)
 
 
 def _message(blocks: Mapping[str, str]) -> tuple[str, str]:
     """Return who speaks last in the prompt's message, and all that they say in it."""
-    lines = []
-    for text in blocks.get("message", "").splitlines():
-        line = _LINE.match(text)
+    speaker = ""
+    texts_by_speaker = defaultdict[str, list[str]](list)
+    for row in blocks.get("message", "").splitlines():
+        line = _LINE.match(row)
         if line is not None:
-            lines.append(line)
-    if not lines:
-        return "", ""
-    speaker = lines[-1]["who"].strip()
-    texts = [line["text"] for line in lines if line["who"].strip() == speaker]
-    return speaker, " ".join(texts)
+            speaker = line["who"].strip()
+            texts_by_speaker[speaker].append(line["text"])
+    return speaker, " ".join(texts_by_speaker[speaker])
 
 
 def _best_candidate(
@@ -417,30 +445,47 @@ def _best_candidate(
     blocks: Mapping[str, str],
 ) -> _Candidate | None:
     """Return the note with most of a question's words; None if none has half of them."""
+    if not _QUESTION.search(text):
+        return None
+    candidates = _candidates(text, blocks)
+    asked_words = set(words(text)) - STOPWORDS - _ASKING
+    asked_stems = {stem(word) for word in asked_words}
+    # Names say whom a question is about, not what it asks.
+    asked_stems -= set(stems(speaker))
+    for candidate in candidates:
+        asked_stems -= set(stems(candidate.about or ""))
+    best = None
+    # More than half of the stems: fewer are shared by chance.
+    best_count = len(asked_stems) // 2
+    for candidate in candidates:
+        shared_count = _shared_count(candidate, asked_stems)
+        if shared_count > best_count:
+            best = candidate
+            best_count = shared_count
+    return best
+
+
+def _candidates(text: str, blocks: Mapping[str, str]) -> list[_Candidate]:
+    """Return the notes of those whom a text names; else the speaker's own, or the channel's."""
     text_words = set(words(text))
     # "bobs cat" names bob.
-    may_be_names = text_words | {word[:-1] for word in text_words if word.endswith("s")}
-    candidates: list[_Candidate] = []
-    asked_words = text_words - STOPWORDS - _ASKING
-    asked_stems = {stem(word) for word in asked_words} - set(stems(speaker))
-    for note in _notes(blocks, "others"):
+    may_be_names = text_words | {word.removesuffix("s") for word in text_words}
+    candidates = []
+    for note in _notes(blocks.get("others", "")):
         name = (note["about"] or "").strip()
         if not may_be_names.isdisjoint(words(name)):
             candidates.append(_Candidate(name, note))
-            asked_stems -= set(stems(name))
-    if not candidates and _MYSELF.search(text):
-        candidates = [_Candidate("", note) for note in _notes(blocks, "lore")]
-    elif not candidates:
-        for block in blocks:
-            if block.startswith("channel_notes"):
-                candidates += [_Candidate(None, note) for note in _notes(blocks, block)]
-    if not candidates or not asked_stems or not _QUESTION.search(text):
-        return None
-    best = max(candidates, key=lambda candidate: _shared_count(candidate, asked_stems))
-    return best if 2 * _shared_count(best, asked_stems) > len(asked_stems) else None
+    if candidates:
+        return candidates
+    if _MYSELF.search(text):
+        return [_Candidate("", note) for note in _notes(blocks.get("lore", ""))]
+    for block, block_text in blocks.items():
+        if block.startswith("channel_notes"):
+            candidates += [_Candidate(None, note) for note in _notes(block_text)]
+    return candidates
 
 
-def _shared_count(candidate: _Candidate, asked_stems: Collection[str]) -> int:
+def _shared_count(candidate: _Candidate, asked_stems: AbstractSet[str]) -> int:
     """Return how many of the asked stems a note has, or words of their kind.
 
     "joke" is answered by "blame the ladder".
@@ -450,13 +495,13 @@ def _shared_count(candidate: _Candidate, asked_stems: Collection[str]) -> int:
     for asking, answering in _KINDS:
         if not note_stems.isdisjoint(map(stem, answering)):
             answered_stems.update(map(stem, asking))
-    return sum(asked in answered_stems for asked in asked_stems)
+    return len(asked_stems & answered_stems)
 
 
-def _notes(blocks: Mapping[str, str], name: str) -> list[re.Match[str]]:
+def _notes(block_text: str) -> list[re.Match[str]]:
     """Return the notes in a block of the prompt."""
     notes = []
-    for line in blocks.get(name, "").splitlines():
+    for line in block_text.splitlines():
         note = _NOTE.match(line)
         if note is not None:
             notes.append(note)
