@@ -45,8 +45,8 @@ def visible_text(text: str) -> str:
     if _HARMONY_MARK.search(text):
         text = _after_last(_HARMONY_FINAL, text)
     elif _BARE_ANALYSIS.search(text):
-        _, found_final, answer = text.rpartition(_BARE_FINAL)
-        text = answer if found_final else ""
+        _, final_mark, answer = text.rpartition(_BARE_FINAL)
+        text = answer if final_mark else ""
     for opening, closing in _THOUGHT_MARKS:
         text = _without_marked(text, opening, closing)
     text = _END_MARK.sub("", text).strip()
@@ -112,16 +112,16 @@ def unwrapped(text: str, required: Iterable[str] = ()) -> str:
     was cut off, what there is of it. The text itself if no object begins in it.
     """
     last = ""
-    last_that_fits = ""
-    wanted = set(required)
+    last_complete = ""
+    fields = set(required)
     for source, value in _objects(text):
         last = source
-        if wanted <= value.keys():
-            last_that_fits = source
-    if last_that_fits or last:
-        return last_that_fits or last
-    start = text.find("{")
-    return text.strip() if start < 0 else text[start:].strip()
+        if fields <= value.keys():
+            last_complete = source
+    if last:
+        return last_complete or last
+    start = max(text.find("{"), 0)
+    return text[start:].strip()
 
 
 def ends_with_object(text: str, required: Iterable[str]) -> str:
@@ -130,8 +130,11 @@ def ends_with_object(text: str, required: Iterable[str]) -> str:
     value = json_object(source)
     if value is None or not set(required) <= value.keys():
         return ""
-    rest = text[text.rindex(source) + len(source) :]
-    return source if not rest.strip("` \n\t") else ""
+    _, _, rest = text.rpartition(source)
+    # Behind it may be the end of a code fence.
+    if rest.strip("` \n\t"):
+        return ""
+    return source
 
 
 def _objects(text: str) -> Iterator[tuple[str, dict[str, Any]]]:

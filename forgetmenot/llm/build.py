@@ -37,9 +37,8 @@ class Models(Struct, frozen=True):
     @property
     def trouble(self) -> str | None:
         """Return what is wrong with either, as one sentence; None if both answer."""
-        troubles = [
-            model.trouble for model in (self.reply, self.memory) if model.trouble
-        ]
+        troubles = [self.reply.trouble or "", self.memory.trouble or ""]
+        # Both may have the same one: often they are one server.
         return join_reasons(*dict.fromkeys(troubles)) or None
 
     @property
@@ -110,6 +109,7 @@ def _adapter(
         )
     variable = key_variable(settings)
     key = environ.get(variable, "").strip()
+    # It goes into a header, where a client would raise an error with the key in its words.
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(
             f"The key in {variable} contains invalid characters. Copy it again, without quotes."
@@ -132,10 +132,11 @@ def _gemini(
 ) -> LanguageModel:
     from forgetmenot.llm.gemini import Gemini
 
+    longest_timeout_s = max(settings.reply_timeout_s, settings.memory_timeout_s)
     return Gemini(
         model,
         key=key,
-        timeout_s=max(settings.reply_timeout_s, settings.memory_timeout_s),
+        timeout_s=longest_timeout_s,
         base_url=settings.base_url,
         thinking=_thinking(settings),
     )
@@ -182,6 +183,7 @@ def _check_server(settings: ModelSettings, key: str) -> None:
             "Table [model], key `base_url`: an OpenAI-compatible server needs its address, for"
             " example http://127.0.0.1:11434/v1 for Ollama."
         )
+    # Whoever named a variable meant to have a key; a server at home needs none.
     has_own_variable = settings.api_key_env not in {"", GEMINI_KEY_ENV}
     if has_own_variable and not key and address.hostname not in LOOPBACK:
         raise SettingsError(
@@ -192,6 +194,7 @@ def _check_server(settings: ModelSettings, key: str) -> None:
 
 def is_loopback(base_url: str) -> bool:
     """Return whether an address is on this computer."""
+    # ValueError: brackets that hold no IPv6 address.
     with contextlib.suppress(ValueError):
         return urlsplit(base_url).hostname in LOOPBACK
     return False
@@ -199,8 +202,7 @@ def is_loopback(base_url: str) -> bool:
 
 # ── keys that were pasted in the set-up ─────────────────────────────────────────────────────
 
-# Each provider has one, and one that was pasted for a service goes to its host alone: a key of one
-# company must not reach another because an address was changed.
+# Each provider has one, and one that was pasted for a service goes to its host alone.
 
 
 def key_variable(settings: ModelSettings) -> str:
@@ -210,7 +212,9 @@ def key_variable(settings: ModelSettings) -> str:
     """
     variable = settings.api_key_env or GEMINI_KEY_ENV
     is_service = settings.provider is Provider.OPENAI_COMPATIBLE
-    return SERVICE_KEY_ENV if is_service and variable == GEMINI_KEY_ENV else variable
+    if is_service and variable == GEMINI_KEY_ENV:
+        return SERVICE_KEY_ENV
+    return variable
 
 
 def kept_key_name(provider: Provider) -> str:
@@ -224,7 +228,9 @@ def keep_key(
     key: str,
 ) -> None:
     """Keep a pasted key for the provider of these settings. Raises OSError."""
-    secrets.save(kept_key_name(settings.provider), f"{_host(settings)} {key}")
+    name = kept_key_name(settings.provider)
+    host = _host(settings)
+    secrets.save(name, f"{host} {key}")
 
 
 def environment_with_key(
@@ -238,9 +244,13 @@ def environment_with_key(
     if settings.provider is Provider.OFFLINE or os.environ.get(variable, "").strip():
         return os.environ
     secrets = SecretStore(folder, use_keyring=use_keyring)
-    kept_key = secrets.load(kept_key_name(settings.provider)) or ""
-    host, _, key = kept_key.partition(" ")
-    return {**os.environ, variable: key if host == _host(settings) else ""}
+    name = kept_key_name(settings.provider)
+    host_and_key = secrets.load(name) or ""
+    host, _, key = host_and_key.partition(" ")
+    # Pasted for another service: a key must not reach it because an address was changed.
+    if host != _host(settings):
+        key = ""
+    return {**os.environ, variable: key}
 
 
 def _host(settings: ModelSettings) -> str:

@@ -30,10 +30,11 @@ from forgetmenot.errors import (
 )
 from forgetmenot.languages import reason
 from forgetmenot.llm.answer_text import unwrapped, visible_text
+from forgetmenot.llm.build import KEY_PAGE
 from forgetmenot.network import trusted
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
-KEY_PAGE = "https://aistudio.google.com/apikey"
+
 # The server refuses a shorter deadline; llm/guarded.py keeps the real one.
 MIN_TIMEOUT_S = 10.0
 FINISHED = {
@@ -124,36 +125,39 @@ class Gemini:
     def _answer(
         self, response: types.GenerateContentResponse, request: ModelRequest
     ) -> ModelAnswer:
-        usage = _usage(response.usage_metadata)
+        # The prompt itself was refused, so there is no candidate.
         feedback = response.prompt_feedback
         if feedback and feedback.block_reason:
             raise self._withheld(feedback.block_reason)
-        finish = response.candidates[0].finish_reason if response.candidates else None
-        text = _text(response)
+        candidate = response.candidates[0] if response.candidates else types.Candidate()
+        # Some answers have no reason why they ended: they are whole.
+        finish = candidate.finish_reason or types.FinishReason.STOP
+        text = _text(candidate)
         if not text and finish is types.FinishReason.MAX_TOKENS:
             raise self._thought_only(request)
         # Seen now and then; the next try has words.
-        if not text and finish in {None, types.FinishReason.STOP}:
+        if not text and finish is types.FinishReason.STOP:
             raise ModelUnavailable(reason("model_empty", model=self.name))
-        if finish is not None and finish not in FINISHED:
+        if finish not in FINISHED:
             raise self._withheld(finish)
         if request.schema:
             text = unwrapped(text, request.schema.get("required", ()))
-        return ModelAnswer(
-            text, self.name, usage, FINISHED[finish] if finish else "stop"
-        )
+        usage = _usage(response.usage_metadata)
+        return ModelAnswer(text, self.name, usage, FINISHED[finish])
 
     def _withheld(self, why: types.FinishReason | types.BlockedReason) -> ModelBlocked:
-        return ModelBlocked(reason("model_withheld", model=self.name, why=_word(why)))
+        word = _word(why)
+        return ModelBlocked(reason("model_withheld", model=self.name, why=word))
 
     def _thought_only(self, request: ModelRequest) -> ModelBlocked:
-        is_reply = request.purpose is Purpose.REPLY
+        """Return the error for an answer whose tokens all went on thinking."""
+        kind = "reply" if request.purpose is Purpose.REPLY else "memory"
         return ModelBlocked(
             reason(
                 "model_thought",
                 model=self.name,
                 most=request.max_output_tokens,
-                setting="reply_output_tokens" if is_reply else "memory_output_tokens",
+                setting=f"{kind}_output_tokens",
             )
         )
 
@@ -169,37 +173,32 @@ class Gemini:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except NETWORK_ERRORS as error:
             kind = type(error).__name__
-            raise ModelUnavailable(
-                reason("server_away", url="Gemini", error=kind)
-            ) from error
+            why = reason("server_away", url="Gemini", error=kind)
+            raise ModelUnavailable(why) from error
+        # From None: what the SDK choked on stands in its exception.
         except SHAPE_ERRORS:
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
     def _translation(self, error: sdk_errors.APIError) -> ModelError:
         """Return the ModelError for an error of Gemini's server."""
         status = error.code
+        wait_s = _retry_delay(error)
         if status == 429:
-            return ModelRateLimited(
-                reason("model_limit", model=self.name), _retry_delay(error)
-            )
+            return ModelRateLimited(reason("model_limit", model=self.name), wait_s)
         if status == 408 or status >= 500:
-            return ModelUnavailable(
-                reason("server_trouble", status=status), _retry_delay(error)
-            )
-        is_key_invalid = any(
-            item.get("reason") == "API_KEY_INVALID" for item in _details(error)
-        )
-        if status in {401, 403} or is_key_invalid:
+            return ModelUnavailable(reason("server_trouble", status=status), wait_s)
+        # Gemini answers 400 to a key that does not exist.
+        detail_reasons = [detail.get("reason") for detail in _details(error)]
+        if status in {401, 403} or "API_KEY_INVALID" in detail_reasons:
             return ModelRefused(reason("gemini_key", status=status, page=KEY_PAGE))
         if status == 404:
-            return ModelRefused(
-                reason("server_model", model=repr(self.name), address="Gemini")
-            )
+            name = repr(self.name)
+            return ModelRefused(reason("server_model", model=name, address="Gemini"))
+        # The free tier is closed to some countries.
         if error.status == "FAILED_PRECONDITION":
             return ModelRefused(reason("gemini_place", status=status))
-        return ModelRefused(
-            reason("server_refused", status=status, hint=reason("hint_parameter"))
-        )
+        hint = reason("hint_parameter")
+        return ModelRefused(reason("server_refused", status=status, hint=hint))
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:
@@ -210,14 +209,16 @@ def _thinking(word: str) -> types.ThinkingConfig | None:
     return types.ThinkingConfig(thinking_level=types.ThinkingLevel(word.upper()))
 
 
-def _text(response: types.GenerateContentResponse) -> str:
+def _text(candidate: types.Candidate) -> str:
     """Return the answer's visible text; a thought is no answer.
 
     `response.text` would warn about other parts.
     """
-    content = response.candidates[0].content if response.candidates else None
-    parts = (content.parts if content else None) or []
-    text = "".join(part.text for part in parts if part.text and not part.thought)
+    content = candidate.content or types.Content()
+    text = ""
+    for part in content.parts or []:
+        if part.text and not part.thought:
+            text += part.text
     return visible_text(text)
 
 
@@ -245,17 +246,20 @@ def _word(reason: types.FinishReason | types.BlockedReason) -> str:
 def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
     """Return the typed details of an error body; a body that is not JSON has none."""
     body = error.details
-    inner = body.get("error", body) if isinstance(body, dict) else None
+    if not isinstance(body, dict):
+        return []
+    inner = body.get("error", body)
     details = inner.get("details") if isinstance(inner, dict) else None
     if not isinstance(details, list):
         return []
-    return [item for item in details if isinstance(item, dict)]
+    return [detail for detail in details if isinstance(detail, dict)]
 
 
 def _retry_delay(error: sdk_errors.APIError) -> float | None:
     """Return the seconds after which the server wants to be asked again; None if it says none."""
-    for item in _details(error):
-        delay = _DELAY.match(str(item.get("retryDelay", "")))
+    for detail in _details(error):
+        written = str(detail.get("retryDelay", ""))
+        delay = _DELAY.match(written)
         if delay is not None:
             return float(delay[1])
     return None

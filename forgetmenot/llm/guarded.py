@@ -44,6 +44,7 @@ FIRST_WAIT_S = 0.5
 CHARACTERS_A_TOKEN = 20
 # No model reads or writes more in one call: a larger bill is nonsense.
 MAX_TOKENS_A_CALL = 20_000_000
+# A refused key or a blocked prompt would be refused again, and cost again.
 WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 
@@ -143,10 +144,9 @@ class GuardedModel:
         """
         if self.spending is not None:
             await self.spending.check(request.purpose)
-        limits = self._limits
-        seconds = (
-            limits.reply_s if request.purpose is Purpose.REPLY else limits.memory_s
-        )
+        seconds = self._limits.memory_s
+        if request.purpose is Purpose.REPLY:
+            seconds = self._limits.reply_s
         deadline = self._pace.monotonic() + seconds
         try:
             async with asyncio.timeout(seconds) as queueing, self._places:
@@ -165,8 +165,8 @@ class GuardedModel:
             except WORTH_RETRYING as error:
                 wait_s = self._wait_s(error, tries)
                 tries += 1
-                is_late = self._pace.monotonic() + wait_s >= deadline
-                if is_late or tries > self._limits.retries:
+                next_try_at = self._pace.monotonic() + wait_s
+                if next_try_at >= deadline or tries > self._limits.retries:
                     raise
                 await self._pace.sleep(wait_s)
 
@@ -208,7 +208,8 @@ class GuardedModel:
         try:
             async with asyncio.timeout(deadline - started):
                 model = await self._model()
-                answer = _cut(await model.generate(request), request)
+                whole_answer = await model.generate(request)
+            answer = _cut(whole_answer, request)
             if not _has_shape(answer, request):
                 error = ModelBlocked(reason("model_empty", model=self.name))
         except TimeoutError:
@@ -221,9 +222,8 @@ class GuardedModel:
             raise
         # A bug in an adapter must not leave the breaker half open.
         except Exception as raised:  # noqa: BLE001
-            error = ModelUnavailable(
-                f"{self.name} failed unexpectedly ({type(raised).__name__})."
-            )
+            kind = type(raised).__name__
+            error = ModelUnavailable(f"{self.name} failed unexpectedly ({kind}).")
             error.__cause__ = raised
         self._judge(request, error)
         latency_ms = round((self._pace.monotonic() - started) * 1_000)
@@ -246,7 +246,8 @@ class GuardedModel:
             usage = counted_usage(
                 answer.usage, request, answer.text, bills_schema=self._bills_schema
             )
-            self._notice_cut_prompt(answer.usage.input, estimated_input(request))
+            sent = estimated_input(request)
+            self._notice_cut_prompt(answer.usage.input, sent)
         kind = type(error).__name__ if error else None
         try:
             await self._meter.record(
@@ -285,9 +286,8 @@ class GuardedModel:
         """
         was_probing = self._is_probing
         self._is_probing = False
-        is_reply_blocked = (
-            isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY
-        )
+        is_blocked = isinstance(error, ModelBlocked)
+        is_reply_blocked = is_blocked and request.purpose is Purpose.REPLY
         if error is None or is_reply_blocked:
             if self._failures and error is None:
                 log.info("the model answers again", model=self.name)
@@ -325,8 +325,10 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
     if answer.finish == "length" and answer.text.startswith("{"):
         return True
     fields = json_object(answer.text)
-    required = set(request.schema.get("required", ()))
-    return fields is not None and fields.keys() >= required
+    if fields is None:
+        return False
+    required = request.schema.get("required", ())
+    return fields.keys() >= set(required)
 
 
 # ── counting: a server may bill nothing, or nonsense, and the limits must hold all the same ──
@@ -342,7 +344,9 @@ def counted_usage(
     """Return the tokens that a call counts as: what was billed, else our own estimate."""
     sent = estimated_input(request)
     if bills_schema and request.schema is not None:
-        sent += estimate_tokens(json.dumps(request.schema, separators=(",", ":")))
+        schema_text = json.dumps(request.schema, separators=(",", ":"))
+        sent += estimate_tokens(schema_text)
+    # Thoughts and cached tokens cannot be seen from here: without a bill they are unknown.
     return TokenUsage(
         input=_plausible(usage.input, sent),
         cached=_plausible(usage.cached, None),
@@ -353,7 +357,9 @@ def counted_usage(
 
 def estimated_input(request: ModelRequest) -> int:
     """Return about how many tokens a request sends, without its schema."""
-    return estimate_tokens(request.system) + estimate_tokens(request.prompt)
+    system_tokens = estimate_tokens(request.system)
+    prompt_tokens = estimate_tokens(request.prompt)
+    return system_tokens + prompt_tokens
 
 
 def _plausible(billed: int | None, otherwise: int | None) -> int | None:
@@ -394,13 +400,13 @@ class Saving(IntEnum):
     SUMMARIES = 5
 
 
-# The reason for each step, and the share of a limit from which it is taken.
-_SHARES = {
-    "saving_1": 0.7,
-    "saving_2": 0.8,
-    "saving_3": 0.9,
-    "saving_4": 1.0,
-    "saving_5": 1.2,
+# The share of a limit from which each step is taken, and the reason that says it.
+_STEPS = {
+    Saving.SPEAKING_UP: (0.7, "saving_1"),
+    Saving.BRIEFS: (0.8, "saving_2"),
+    Saving.LEARNING: (0.9, "saving_3"),
+    Saving.REPLIES: (1.0, "saving_4"),
+    Saving.SUMMARIES: (1.2, "saving_5"),
 }
 _SKIPPED_FROM = {
     Purpose.BRIEF: Saving.BRIEFS,
@@ -431,7 +437,10 @@ class SpendLimit:
     @property
     def line(self) -> str:
         """Return what is left out just now, as a sentence; empty if nothing is."""
-        return reason(list(_SHARES)[self._saving - 1]) if self._saving else ""
+        if not self._saving:
+            return ""
+        _, code = _STEPS[self._saving]
+        return reason(code)
 
     async def saving(self) -> Saving:
         """Return what is left out now. Raises StoreError."""
@@ -448,11 +457,15 @@ class SpendLimit:
             self._saving = Saving.NOTHING
             return self._saving
         of_day, of_stream = await self._used()
-        share = max(
-            self._share(of_day, limits.tokens_per_day, limits.money_per_day),
-            self._share(of_stream, limits.tokens_per_stream, limits.money_per_stream),
+        share_of_day = self._share(of_day, limits.tokens_per_day, limits.money_per_day)
+        share_of_stream = self._share(
+            of_stream, limits.tokens_per_stream, limits.money_per_stream
         )
-        saving = Saving(sum(share >= from_share for from_share in _SHARES.values()))
+        share = max(share_of_day, share_of_stream)
+        saving = Saving.NOTHING
+        for step, (first_share, _) in _STEPS.items():
+            if share >= first_share:
+                saving = step
         if saving != self._saving:
             log.warning("spending limit", saving=saving.name.lower())
         self._saving = saving
@@ -468,13 +481,15 @@ class SpendLimit:
         token_share = 0.0
         money_share = 0.0
         if tokens:
-            used = sum(
-                counts.input + counts.output for counts in counts_by_model.values()
-            )
+            used = 0
+            for counts in counts_by_model.values():
+                used += counts.input + counts.output
             token_share = used / tokens
         if money:
             cost = prices.cost(self._settings(), counts_by_model)
-            money_share = cost.amount / money if cost is not None else 0.0
+            # Of a model whose price nobody knows the limit in money cannot be kept.
+            if cost is not None:
+                money_share = cost.amount / money
         return max(token_share, money_share)
 
     async def check(self, purpose: Purpose) -> None:

@@ -47,6 +47,7 @@ from forgetmenot.network import BadProxy, body_of, web_session
 # A simpler form costs something (plain words propose no action), and a server may only have had a
 # bad moment: after this time the whole form is tried again.
 SIMPLER_FOR_S = 600.0
+# Bytes. A server that never ends its answer must not fill the memory.
 LARGEST_ANSWER = 2 * 1024 * 1024
 # Tokens.
 ROOM_FOR_THOUGHTS = 2_000
@@ -128,6 +129,7 @@ class OpenAICompatible:
                 if self._is_usable(answer, request):
                     self._remember(first, form, was_rejected=was_rejected)
                     return answer
+                # The server took the format and did not keep to it.
                 simpler = form.with_next_format()
                 if simpler is None:
                     raise ModelUnavailable(reason("model_no_json", model=self.name))
@@ -184,6 +186,7 @@ class OpenAICompatible:
             if self._base.endswith("/v1"):
                 raise missing.meaning from None
             base = self._base
+            # kept for the calls to come, if anything answers there
             self._base = f"{base}/v1"
             try:
                 completion = await self._post(payload)
@@ -199,7 +202,9 @@ class OpenAICompatible:
     async def _post(self, payload: Payload) -> Completion:
         """Send a payload and return what came back. Raises ModelError, _Rejected and _NotFound."""
         url = self._base + PATH
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        headers = {}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
         with self._translating(url):
             # to this address and no other: redirects are not followed
             sending = self._open_session().post(
@@ -216,11 +221,13 @@ class OpenAICompatible:
             return completion
         meaning = self._error(completion, wait_s)
         rejection = completion.rejection(payload)
-        if completion.status == 404 and not completion.names_model:
-            raise _NotFound(_Rejected(rejection, meaning) if rejection else meaning)
+        error: Exception = meaning
         if rejection is not None:
-            raise _Rejected(rejection, meaning)
-        raise meaning
+            error = _Rejected(rejection, meaning)
+        # Nothing is here, or nothing takes this form: a second address shows which.
+        if completion.status == 404 and not completion.names_model:
+            raise _NotFound(error)
+        raise error
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -235,15 +242,14 @@ class OpenAICompatible:
     ) -> ModelAnswer:
         """Return the answer in a completion. Raises ModelError, _ThoughtOnly for a thought."""
         if completion.finish == "content_filter":
-            raise ModelBlocked(
-                reason("model_withheld", model=self.name, why="content filter")
-            )
+            why = reason("model_withheld", model=self.name, why="content filter")
+            raise ModelBlocked(why)
         if completion.finish == "error" or not completion.has_choice:
             raise ModelUnavailable(reason("model_empty", model=self.name))
-        is_plain = form.is_plain and request.plain_system is not None
-        wants_json = bool(request.schema) and not is_plain
         text = visible_text(completion.content)
-        if wants_json:
+        can_be_plain = form.is_plain and request.plain_system is not None
+        is_plain = bool(request.schema) and can_be_plain
+        if request.schema and not is_plain:
             text = self._json_text(text, completion, request)
         if not text:
             raise self._no_text(completion, request)
@@ -252,7 +258,7 @@ class OpenAICompatible:
             self.name,
             completion.usage,
             completion.finish,
-            plain=is_plain and bool(request.schema),
+            plain=is_plain,
         )
 
     def _json_text(
@@ -261,11 +267,13 @@ class OpenAICompatible:
         completion: Completion,
         request: ModelRequest,
     ) -> str:
-        required = (request.schema or {}).get("required", ())
+        schema = request.schema or {}
+        required = schema.get("required", ())
         if text:
             return unwrapped(text, required)
         if completion.tool_arguments:
             return completion.tool_arguments
+        # the thought was cut off, so what ends it is no answer
         if completion.finish == "length":
             return ""
         # a server that holds a thinking model to a schema may take its answer for a thought
@@ -273,11 +281,7 @@ class OpenAICompatible:
 
     def _no_text(self, completion: Completion, request: ModelRequest) -> Exception:
         """Return the error for an answer without a word that may be said."""
-        thought = (
-            completion.thought
-            or is_thought(completion.content)
-            or completion.usage.thoughts
-        )
+        has_thought = bool(completion.thought or completion.usage.thoughts)
         why = reason("model_empty", model=self.name)
         if completion.finish == "length":
             kind = "reply" if request.purpose is Purpose.REPLY else "memory"
@@ -287,7 +291,9 @@ class OpenAICompatible:
                 most=request.max_output_tokens,
                 setting=f"{kind}_output_tokens",
             )
-        return _ThoughtOnly(why) if thought else ModelBlocked(why)
+        if has_thought or is_thought(completion.content):
+            return _ThoughtOnly(why)
+        return ModelBlocked(why)
 
     @contextlib.contextmanager
     def _translating(self, url: str) -> Iterator[None]:
@@ -300,18 +306,14 @@ class OpenAICompatible:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except (aiohttp.ClientError, OSError) as error:
             kind = type(error).__name__
-            raise ModelUnavailable(
-                reason("server_away", url=url, error=kind)
-            ) from error
+            why = reason("server_away", url=url, error=kind)
+            raise ModelUnavailable(why) from error
         except BadProxy as error:
             sentence = str(error).rstrip(".")
-            raise ModelUnavailable(
-                reason("server_away", url=url, error=sentence)
-            ) from None
-        except (
-            ValueError,
-            RecursionError,
-        ):  # what it choked on stands in the exception
+            why = reason("server_away", url=url, error=sentence)
+            raise ModelUnavailable(why) from None
+        # from None: what it choked on stands in the exception
+        except (ValueError, RecursionError):
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
     def _error(self, completion: Completion, wait_s: float | None) -> ModelError:
@@ -320,10 +322,9 @@ class OpenAICompatible:
         if status in {401, 403}:
             return ModelRefused(reason("server_key", status=status))
         if status == 404 or completion.names_model:
+            name = repr(self.name)
             address = self._base + PATH
-            return ModelRefused(
-                reason("server_model", model=repr(self.name), address=address)
-            )
+            return ModelRefused(reason("server_model", model=name, address=address))
         if status == 429:
             return ModelRateLimited(reason("model_limit", model=self.name), wait_s)
         if status == 408 or status >= 500:
@@ -354,7 +355,10 @@ class _NotFound(Exception):
 
 
 def _seconds(header: str | None) -> float | None:
+    if not header:
+        return None
     try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:  # a date: rare, and the backoff will do
+        return max(0.0, float(header))
+    # a date: rare, and the backoff will do
+    except ValueError:
         return None

@@ -118,27 +118,38 @@ def _response_format(request: ModelRequest, format_name: str) -> Payload:
         return {"response_format": {"type": "json_object"}}
     schema = request.schema or {}
     # a strict server wants every field required, and none besides them allowed
-    all_required = set(schema.get("properties", ())) == set(schema.get("required", ()))
-    is_strict = all_required or "additionalProperties" not in schema
-    content = {"name": request.purpose.value, "strict": is_strict, "schema": schema}
-    return {"response_format": {"type": "json_schema", "json_schema": content}}
+    fields = set(schema.get("properties", ()))
+    required = set(schema.get("required", ()))
+    is_strict = fields == required or "additionalProperties" not in schema
+    named_schema = {
+        "name": request.purpose.value,
+        "strict": is_strict,
+        "schema": schema,
+    }
+    return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
 
 def _messages(request: ModelRequest, form: RequestForm) -> list[dict[str, str]]:
-    system = request.system
-    if request.schema and form.is_plain and request.plain_system is not None:
-        system = request.plain_system
-    # where no schema is sent the words have to describe it; some instructions do so already
-    if request.schema and form.format_index > 0 and request.plain_system is None:
-        described = json.dumps(request.schema, separators=(",", ":"))
-        system += (
-            "\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:"
-            f"\n{described}"
-        )
+    system = _system(request, form).strip()
     messages = [{"role": "user", "content": request.prompt}]
-    if system.strip():
-        messages.insert(0, {"role": "system", "content": system.strip()})
+    if system:
+        messages.insert(0, {"role": "system", "content": system})
     return messages
+
+
+def _system(request: ModelRequest, form: RequestForm) -> str:
+    """Return the system text, with the schema in words if no server reads it."""
+    if not request.schema:
+        return request.system
+    if request.plain_system is not None:
+        return request.plain_system if form.is_plain else request.system
+    if form.format_index == 0:
+        return request.system
+    described = json.dumps(request.schema, separators=(",", ":"))
+    return (
+        f"{request.system}\n\nAnswer with one JSON object that satisfies this schema, and with"
+        f" nothing else:\n{described}"
+    )
 
 
 class Completion(Struct, frozen=True):
@@ -178,22 +189,20 @@ def read(status: int, raw: bytes) -> Completion:
     """Return what a server's answer says. Raises ValueError, RecursionError for a broken body."""
     if status != 200:
         return _read_error(status, _parsed_or_none(raw))
-    body = (
-        _from_event_stream(raw)
-        if raw.lstrip().startswith(b"data:")
-        else json.loads(raw)
-    )
+    if raw.lstrip().startswith(b"data:"):
+        body = _from_event_stream(raw)
+    else:
+        body = json.loads(raw)
     if not isinstance(body, dict):
         return Completion(200)
     error = body.get("error")
     if error:
         return _read_error(_status_of(error), body)
-    choice = _first_choice(body)
+    usage = _usage(body.get("usage"))
+    choice = _first_table(body.get("choices"))
     if choice is None:
-        return Completion(200, usage=_usage(body.get("usage")))
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        message = {}
+        return Completion(200, usage=usage)
+    message = _table(choice.get("message"))
     content, thought = _content(message)
     return Completion(
         200,
@@ -202,39 +211,48 @@ def read(status: int, raw: bytes) -> Completion:
         thought=thought,
         tool_arguments=_tool_arguments(message),
         finish=_finish(choice.get("finish_reason")),
-        usage=_usage(body.get("usage")),
+        usage=usage,
     )
 
 
-def _first_choice(body: Mapping[str, Any]) -> dict[str, Any] | None:
-    choices = body.get("choices")
-    if not isinstance(choices, list) or not choices:
+def _table(value: object) -> Payload:
+    """Return a JSON object; an empty one in the place of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _first_table(value: object) -> Payload | None:
+    """Return the JSON object with which a list begins; None if there is none."""
+    if not isinstance(value, list) or not value:
         return None
-    return choices[0] if isinstance(choices[0], dict) else None
+    first = value[0]
+    return first if isinstance(first, dict) else None
+
+
+def _text(value: object) -> str:
+    """Return a text; "" in the place of anything else."""
+    return value if isinstance(value, str) else ""
 
 
 def _content(message: Mapping[str, Any]) -> tuple[str, str]:
     """Return the text of a message and its thought."""
     thought = ""
     for field in THOUGHT_FIELDS:
-        value = message.get(field)
-        if isinstance(value, str):
-            thought += value
+        thought += _text(message.get(field))
     content = message.get("content")
-    if isinstance(content, str):
-        return content, thought
     if not isinstance(content, list):
-        return "", thought
-    texts = []
+        return _text(content), thought
+    answer = ""
     for part in content:
         if not isinstance(part, dict):
             continue
-        # parts of other types are thoughts or pictures
-        if part.get("type", "text") == "text" and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+        text = part.get("text")
+        is_text = part.get("type", "text") == "text"
+        if is_text and isinstance(text, str):
+            answer += text
         else:
+            # parts of other types are thoughts or pictures
             thought += json.dumps(part, ensure_ascii=False)
-    return "".join(texts), thought
+    return answer, thought
 
 
 def _tool_arguments(message: Mapping[str, Any]) -> str:
@@ -242,40 +260,41 @@ def _tool_arguments(message: Mapping[str, Any]) -> str:
 
     No tool was offered, so they are the answer.
     """
-    calls = message.get("tool_calls")
-    if not isinstance(calls, list) or not calls or not isinstance(calls[0], dict):
-        return ""
-    function = calls[0].get("function")
-    arguments = function.get("arguments") if isinstance(function, dict) else None
+    call = _table(_first_table(message.get("tool_calls")))
+    function = _table(call.get("function"))
+    arguments = function.get("arguments")
+    # by the protocol they are JSON in a text; some servers send the object itself
     if isinstance(arguments, dict):
         return json.dumps(arguments, ensure_ascii=False)
-    return arguments if isinstance(arguments, str) else ""
+    return _text(arguments)
 
 
 def _finish(value: object) -> str:
-    if not value:
+    if not value or value == "tool_calls":
         return "stop"
-    if value == "tool_calls":
-        return "stop"
-    return value if isinstance(value, str) and value in FINISHES else "other"
+    finish = _text(value)
+    return finish if finish in FINISHES else "other"
 
 
 def _from_event_stream(raw: bytes) -> dict[str, Any]:
     """Return the whole completion that an event stream sends in pieces."""
-    message = {"content": ""}
+    message = dict.fromkeys(("content", *THOUGHT_FIELDS), "")
     choice: dict[str, Any] = {"message": message}
     body: dict[str, Any] = {}
     for piece in _stream_pieces(raw):
         for field in ("error", "usage"):
             if piece.get(field):
                 body[field] = piece[field]
-        piece_choice = _first_choice(piece)
+        piece_choice = _first_table(piece.get("choices"))
         if piece_choice is None:
             continue
         body["choices"] = [choice]
-        if piece_choice.get("finish_reason"):
-            choice["finish_reason"] = piece_choice["finish_reason"]
-        _add_delta(message, piece_choice.get("delta"))
+        finish = piece_choice.get("finish_reason")
+        if finish:
+            choice["finish_reason"] = finish
+        delta = _table(piece_choice.get("delta"))
+        for field in ("content", *THOUGHT_FIELDS):
+            message[field] += _text(delta.get(field))
     return body
 
 
@@ -283,20 +302,13 @@ def _stream_pieces(raw: bytes) -> list[dict[str, Any]]:
     pieces = []
     for line in raw.decode(errors="replace").splitlines():
         data = line.removeprefix("data:").strip()
+        # lines of another kind are remarks and names of events
         if data in {line, "[DONE]"}:
             continue
         piece = json.loads(data)
         if isinstance(piece, dict):
             pieces.append(piece)
     return pieces
-
-
-def _add_delta(message: dict[str, str], delta: object) -> None:
-    if not isinstance(delta, dict):
-        return
-    for field in ("content", *THOUGHT_FIELDS):
-        if isinstance(delta.get(field), str):
-            message[field] = message.get(field, "") + delta[field]
 
 
 def _parsed_or_none(raw: bytes) -> object:
@@ -308,38 +320,44 @@ def _parsed_or_none(raw: bytes) -> object:
 
 def _status_of(error: object) -> int:
     """Return the status that an error under status 200 carries; 502 if it carries none."""
-    code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(code, str) and code.isdecimal() and len(code) == 3:
-        code = int(code)
-    return code if isinstance(code, int) and 400 <= code <= 599 else 502
+    code = str(_table(error).get("code"))
+    is_status = code.isdecimal() and len(code) == 3
+    status = int(code) if is_status else 0
+    return status if 400 <= status <= 599 else 502
 
 
 def _read_error(status: int, body: object) -> Completion:
     """Read an error's code and the parameter that it names; its words may be somebody's chat."""
-    error = body.get("error", body) if isinstance(body, dict) else None
+    table = _table(body)
+    # some servers send the error's fields without a table around them
+    error = table.get("error", table)
     if isinstance(error, str):
         error = {"message": error}
-    if not isinstance(error, dict):
-        return Completion(status)
-    codes = [error.get("code"), error.get("type")]
-    hint = ""
-    for code in codes:
-        if isinstance(code, str) and code in HINTS:
-            hint = HINTS[code]
-    message = error.get("message")
-    words = message.casefold() if isinstance(message, str) else ""
-    names_model = "model_not_found" in codes or (status == 404 and "model" in words)
-    parameter = _named_parameter(error.get("param"), words)
-    return Completion(status, hint=hint, parameter=parameter, names_model=names_model)
+    fields = _table(error)
+    code = _text(fields.get("code"))
+    kind = _text(fields.get("type"))
+    hint = HINTS.get(kind) or HINTS.get(code, "")
+    words = _text(fields.get("message")).casefold()
+    # servers at home name it only in words
+    names_model = status == 404 and "model" in words
+    if "model_not_found" in {code, kind}:
+        names_model = True
+    parameter = _named_parameter(fields.get("param"), words)
+    return Completion(
+        status,
+        hint=hint,
+        parameter=parameter,
+        names_model=names_model,
+    )
 
 
 def _named_parameter(param: object, words: str) -> str:
     """Return the parameter that an error names, in its field `param` or in its text, or ""."""
     known = (LIMIT, NEW_LIMIT, *OPTIONAL)
-    if isinstance(param, str):
-        name = param.split(".")[0]
-        if name in (*known, "response_format"):
-            return name
+    # "response_format.json_schema" names a field of it
+    name, _, _ = _text(param).partition(".")
+    if name in {*known, "response_format"}:
+        return name
     # before the others: "response_format" errors may name a whole schema
     if any(word in words for word in FORMAT_WORDS):
         return "response_format"
@@ -349,8 +367,6 @@ def _named_parameter(param: object, words: str) -> str:
 
 
 def _usage(usage: object) -> TokenUsage:
-    if not isinstance(usage, dict):
-        return TokenUsage()
     written = _count(usage, "completion_tokens")
     thoughts = _count(usage, "completion_tokens_details", "reasoning_tokens")
     answer_tokens = written
@@ -367,8 +383,10 @@ def _usage(usage: object) -> TokenUsage:
 
 def _count(table: object, *path: str) -> int | None:
     """Return a count of tokens; None if there is none, or one that cannot be."""
+    count = table
     for name in path:
-        table = table.get(name) if isinstance(table, dict) else None
-    if not isinstance(table, int) or isinstance(table, bool):
+        count = _table(count).get(name)
+    # True is an int as well
+    if not isinstance(count, int) or isinstance(count, bool):
         return None
-    return table if 0 <= table <= LARGEST_COUNT else None
+    return count if 0 <= count <= LARGEST_COUNT else None
