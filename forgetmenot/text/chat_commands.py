@@ -428,17 +428,20 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     nickname = _CALL_ME.fullmatch(sentence)
     if nickname is not None:
         return f"goes by {nickname['name']}"
+    is_in_other_language = _I_IN_OTHER_LANGUAGES.search(sentence) is not None
     if for_channel and _may_mean_channel(sentence):
-        return sentence if _I_IN_OTHER_LANGUAGES.search(sentence) else None
+        return sentence if is_in_other_language else None
     if sentence.startswith("I "):
         return _predicate(sentence[2:].strip())
     if _MINE.match(sentence):
-        fact = in_third_person(sentence[:1].lower() + sentence[1:])
+        uncapitalized = sentence[:1].lower() + sentence[1:]
+        fact = in_third_person(uncapitalized)
         # "my favourite game is Celeste" is "favourite game is Celeste".
         return re.sub(r"\Atheir (?=fav)", "", fact)
     if _WITHOUT_SUBJECT.match(f"{sentence} "):
         return in_third_person(sentence)
-    if _I_IN_OTHER_LANGUAGES.search(sentence) and not _I.search(sentence):
+    # A sentence of another language stays as it was said: there is no grammar here for it.
+    if is_in_other_language and not _I.search(sentence):
         return sentence
     if _FIRST_PERSON.search(sentence) and not _WE.match(sentence):
         return in_third_person(sentence)

@@ -31,7 +31,8 @@ _HIDDEN = re.compile("[\ufe00-\ufe0f\U000e0000-\U000e0fff]")
 
 def clean(text: str) -> str:
     """Return the text as one visible line; empty if nothing is left. Twice changes nothing more."""
-    if text.isascii() and text.isprintable() and "  " not in text:
+    is_simple = text.isascii() and text.isprintable()
+    if is_simple and "  " not in text:
         return text.strip()
     spaced = _SPACES.sub(" ", text).strip()
     if _PRINTABLE.match(spaced):
@@ -108,45 +109,41 @@ def cut(text: str, limit: int) -> str:
     return text[: last_word.start()]
 
 
-_CYRILLIC = dict(
-    zip("авгеікмнорстухьјѕһԁԛԝґѵѡєӏ", "abreikmhopctyxbjshdqwrvwel", strict=True)
-)
-_GREEK = dict(zip("αβγδεζηικμνορστυχωϳ", "abydeznikuvopotuxwj", strict=True))
-# Their small letters look like other Latin letters.
-_GREEK_CAPITALS = dict(zip("ΗΥΝΜ", "hynm", strict=True))
-_ARMENIAN = dict(zip("աոսցօհնքյզղ", "wnugohuqjqn", strict=True))
-_CHEROKEE = dict(
-    zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞᏆ", "drtiajewmhogzscpkdvwbrli", strict=True)
-)
-_LISU = dict(zip("ꓲꓳꓮꓰꓢꓔꓟꓓꓣꓐꓚꓠꓬꓪꓦꓫꓜꓝꓖꓙꓗꓡꓧꓴꓑ", "ioaestmdrbcnywvxzfgjklhup", strict=True))
-_SYLLABICS = dict(
-    zip("ᗩᗅᗷᑲᖯᑕᗪᑯᗞᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭ᕽᘔ", "aabbbcdddfhjlmnpqrsuvwxxz", strict=True)
-)
-_COPTIC = dict(zip("ⲥⲏⲕⲓⲙⲛⲟⲣⲅⲧⲭⲩ", "chklmnoprtxy", strict=True))
-_LATIN = dict(
-    zip(
-        "ıłøđħŧɑɡɩɪʏʀɴʟʙᴀᴄᴅᴇɢʜᴊᴋᴍᴏᴘꜱᴛᴜᴠᴡᴢǀƒɛɔɐǝɹɯʌʎþðœæ|ƅꞵꬲꬵꞙẝᶃƍᴑꬽꭇꭈƽꞟꭎꭒʋꭓɣᶌỿꭚʝ",
-        "ilodhtagiiyrnlbacdeghjkmopstuvwzlfeoaermvypdoalbbefffggoorrsuuuuxyyyyj",
-        strict=True,
-    )
-)
-_LOOKALIKES = (
-    _CYRILLIC | _GREEK | _ARMENIAN | _CHEROKEE | _LISU | _SYLLABICS | _COPTIC | _LATIN
-)
+def _letters_from(first_letter: int) -> str:
+    """Return the 26 characters from a code point on."""
+    return "".join(map(chr, range(first_letter, first_letter + 26)))
 
 
-def _alphabet_from(first_letter: int) -> dict[str, str]:
-    """Return the 26 characters from a code point on, each with its letter from a to z."""
-    return {
-        chr(first_letter + index): letter
-        for index, letter in enumerate(ascii_lowercase)
-    }
-
-
-# White letters on black (round, then square), and the letters that flags are made of.
-_BOXED = _alphabet_from(0x1F150) | _alphabet_from(0x1F170) | _alphabet_from(0x1F1E6)
-_FOLD = str.maketrans(_LOOKALIKES | _BOXED)
-_CAPITALS = str.maketrans(_GREEK_CAPITALS)
+# Letters of other alphabets, and what each looks like.
+_ALPHABETS = {
+    # Cyrillic
+    "авгеікмнорстухьјѕһԁԛԝґѵѡєӏ": "abreikmhopctyxbjshdqwrvwel",
+    # Greek
+    "αβγδεζηικμνορστυχωϳ": "abydeznikuvopotuxwj",
+    # Armenian
+    "աոսցօհնքյզղ": "wnugohuqjqn",
+    # Cherokee
+    "ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞᏆ": "drtiajewmhogzscpkdvwbrli",
+    # Lisu
+    "ꓲꓳꓮꓰꓢꓔꓟꓓꓣꓐꓚꓠꓬꓪꓦꓫꓜꓝꓖꓙꓗꓡꓧꓴꓑ": "ioaestmdrbcnywvxzfgjklhup",
+    # Canadian syllabics
+    "ᗩᗅᗷᑲᖯᑕᗪᑯᗞᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭ᕽᘔ": "aabbbcdddfhjlmnpqrsuvwxxz",
+    # Coptic
+    "ⲥⲏⲕⲓⲙⲛⲟⲣⲅⲧⲭⲩ": "chklmnoprtxy",
+    # Latin letters with strokes, turned ones, small capitals
+    "ıłøđħŧɑɡɩɪʏʀɴʟʙᴀᴄᴅᴇɢʜᴊᴋᴍᴏᴘꜱᴛᴜᴠᴡᴢǀƒɛɔɐǝɹɯʌʎþðœæ|ƅꞵꬲꬵꞙẝᶃƍᴑꬽꭇꭈƽꞟꭎꭒʋꭓɣᶌỿꭚʝ": (
+        "ilodhtagiiyrnlbacdeghjkmopstuvwzlfeoaermvypdoalbbefffggoorrsuuuuxyyyyj"
+    ),
+    # White letters on black, round and square, and those that flags are made of
+    _letters_from(0x1F150): ascii_lowercase,
+    _letters_from(0x1F170): ascii_lowercase,
+    _letters_from(0x1F1E6): ascii_lowercase,
+}
+_FOLD: dict[int, int] = {}
+for _letters, _looks in _ALPHABETS.items():
+    _FOLD |= str.maketrans(_letters, _looks)
+# Greek capitals whose small letters look like other Latin letters.
+_CAPITALS = str.maketrans("ΗΥΝΜ", "hynm")
 _LEET = str.maketrans("0134579@$!", "oleastgasi")
 _MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]"

@@ -75,16 +75,15 @@ class Amendment(NamedTuple):
 def amendment(typed: str) -> Amendment:
     """Return the change in what was typed after `!edit`, or after "change it to"."""
     opening = _IT.match(typed)
-    text = typed if opening is None else typed[opening.end() :].strip()
+    has_it = opening is not None
+    text = typed[opening.end() :].strip() if opening is not None else typed
     if not text:
         return Amendment(typed, sentence=typed)
     bare_text = text.rstrip(" .!")
-    has_it = opening is not None
     exchange = _NOT_THAT.fullmatch(bare_text)
     if exchange is not None:
-        return Amendment(
-            exchange["right"], exchange["wrong"], has_it, exchange["right"]
-        )
+        right = exchange["right"]
+        return Amendment(right, exchange["wrong"], has_it, sentence=right)
     if opening is None:
         exchange = _BUT_THIS.fullmatch(bare_text) or _NOW_THIS.fullmatch(bare_text)
         if exchange is not None:
@@ -100,7 +99,9 @@ def changed_fact(fact: str, change: Amendment) -> str | None:
         # "cat, not dog" may name the thing that has the value, or the value itself.
         changed = _with_value_of(fact, change.wrong, change.right)
         return changed or _with_value(fact, change.wrong, change.right)
-    if _is_value(change.right) and _A_NAME.fullmatch(change.right):
+    # "it's Miso": the name of the cat, if the fact has no other.
+    is_name = _A_NAME.fullmatch(change.right) is not None
+    if is_name and _is_value(change.right):
         names = _NAMES_WITHIN.findall(fact)
         if len(names) == 1:
             return _replaced(fact, names[0], change.right)
@@ -181,7 +182,9 @@ def _named_object(fact: str, typed: str) -> str | None:
     first_fact_word = fact.split(maxsplit=1)[0].casefold()
     if not parts or parts[0].casefold() == first_fact_word:
         return None
-    for word_count in range(min(_MAX_OBJECT_WORDS, len(parts) - 1), 0, -1):
+    # The new object stands behind it, so it is never all that was typed.
+    max_words = min(_MAX_OBJECT_WORDS, len(parts) - 1)
+    for word_count in range(max_words, 0, -1):
         thing = " ".join(parts[:word_count])
         pattern = rf"(?<!\w){re.escape(thing)}{_BEHIND_OBJECT}"
         if re.search(pattern, fact, re.IGNORECASE):

@@ -143,13 +143,12 @@ class Period(Struct, frozen=True):
     def _days_in(self, year: int) -> tuple[date, date]:
         """Return its first and its last day in a year."""
         month = self.month or 1
-        first_day = date(year, month, 1)
-        last_day = first_day.replace(day=monthrange(year, month)[1])
+        _weekday, month_length = monthrange(year, month)
         if self.day is None:
-            return first_day, last_day
+            return date(year, month, 1), date(year, month, month_length)
         # "30 February" is the last day of February.
-        day_number = min(max(self.day, 1), last_day.day)
-        only_day = first_day.replace(day=day_number)
+        day_number = min(max(self.day, 1), month_length)
+        only_day = date(year, month, day_number)
         return only_day, only_day
 
 
@@ -186,35 +185,36 @@ def periods_in(lower_text: str) -> tuple[Period, ...]:
     """Return the years, months and days that a text in small letters names, each once."""
     # By the place where the month begins, which the three patterns share.
     periods: dict[int, Period] = {}
+    # In this order: of "3 May 2024" the last pattern would read a month and a year alone.
     for pattern in (_ISO, _DAY_FIRST, _MONTH):
         for match in pattern.finditer(lower_text):
             period = _period(match, lower_text)
-            if period is None:
-                continue
-            is_read = any(match.start() <= place < match.end() for place in periods)
-            if not is_read:
+            places = range(match.start(), match.end())
+            is_read = not periods.keys().isdisjoint(places)
+            if period is not None and not is_read:
                 periods[match.start("month")] = period
-    if not periods:
-        years = [int(match["year"]) for match in _YEAR_ALONE.finditer(lower_text)]
-        return tuple(Period(year) for year in dict.fromkeys(years))
-    return tuple(dict.fromkeys(periods.values()))
+    if periods:
+        return tuple(dict.fromkeys(periods.values()))
+    years = _YEAR_ALONE.findall(lower_text)
+    return tuple(Period(int(year)) for year in dict.fromkeys(years))
 
 
 def _period(match: re.Match[str], lower_text: str) -> Period | None:
     """Return the month or day of a match; None for a word that is no month, or no date."""
     name = match["month"]
-    year = int(match["year"]) if match["year"] else None
-    day = int(match["day"]) if match["day"] else None
-    may_be_another_word = name in _AMBIGUOUS_MONTHS and day is None and year is None
-    text_before = lower_text[: match.start()]
-    if may_be_another_word and not _BEFORE_MONTH.search(text_before):
-        return None
+    is_alone = not match["year"] and not match["day"]
+    if is_alone and name in _AMBIGUOUS_MONTHS:
+        text_before = lower_text[: match.start()]
+        if not _BEFORE_MONTH.search(text_before):
+            return None
     month = int(name) if name.isdigit() else _MONTH_NUMBERS[name]
     if not 1 <= month <= 12:
         return None
-    if day is not None and not 1 <= day <= 31:
-        return None
-    return Period(year, month, day)
+    year = int(match["year"]) if match["year"] else None
+    if not match["day"]:
+        return Period(year, month)
+    day = int(match["day"])
+    return Period(year, month, day) if 1 <= day <= 31 else None
 
 
 def days_in(text: str) -> tuple[Period, ...]:

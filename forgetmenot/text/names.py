@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from forgetmenot.text.clean import plain
 from forgetmenot.text.given_names import GIVEN_NAMES
 from forgetmenot.text.line_language import LineLanguage, line_language
-from forgetmenot.text.mentions import MENTION
+from forgetmenot.text.mentions import MENTION, ids_in
 from forgetmenot.text.roles import claims_role
 from forgetmenot.text.words import STOPWORDS, UNSPACED, is_german, text_cache, words
 
@@ -164,14 +164,16 @@ def _given_name_behind(part: str) -> str:
 def name_words(login: str, display_name: str) -> frozenset[str]:
     """Return the words by which a name is found: the whole of it and its parts."""
     whole_names = {compact(login), compact(display_name)}
-    return frozenset((whole_names | name_parts(login, display_name)) - {""})
+    whole_names.discard("")
+    return name_parts(login, display_name) | whole_names
 
 
-class _Line(NamedTuple):
+class _Line:
     """A text and the language it is in."""
 
-    text: str
-    language: LineLanguage
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.language = line_language(text)
 
     def kind_of(
         self,
@@ -192,7 +194,9 @@ class _Line(NamedTuple):
 
         English and German write other words with one, too.
         """
-        if self.language is not LineLanguage.OTHER or is_german(self.text):
+        if self.language is not LineLanguage.OTHER:
+            return False
+        if is_german(self.text):
             return False
         text_before = self.text[: token.start()]
         sentence_before = _ADDRESSED.sub("", text_before).rstrip()
@@ -203,30 +207,28 @@ class _Line(NamedTuple):
         return word[:1].isupper() and word[1:].islower()
 
 
-def _line(text: str) -> _Line:
-    """Return a text with its language."""
-    return _Line(text, line_language(text))
-
-
 def keys_in(texts: Iterable[str], kind_of: KindOf) -> NameKeys:
     """Return what to ask the index of names for, by the words of these texts."""
     exact: set[str] = set()
     short: set[str] = set()
     for text in texts:
-        line = _line(text)
+        line = _Line(text)
         for token in _TOKEN.finditer(text):
             if token["run"]:
                 exact |= pieces_of_run(token["run"])
-            elif token["word"]:
-                keys = _keys_of_word(token["word"])
-                kind = line.kind_of(token, keys[0], kind_of)
-                if kind is not WordKind.COMMON:
-                    exact.update(keys)
-                # Behind an @ stands a whole name, and a word is no short form.
-                may_be_short = kind is WordKind.NO_WORD and not token["at"]
-                if may_be_short:
-                    short.update(key for key in keys if len(key) >= _MIN_PART)
-    return NameKeys(frozenset(exact - {""}), frozenset(short))
+            if not token["word"]:
+                continue
+            keys = _keys_of_word(token["word"])
+            kind = line.kind_of(token, keys[0], kind_of)
+            # A common word is a name only behind an @: it is not looked up.
+            if kind is not WordKind.COMMON:
+                exact.update(keys)
+            # Behind an @ stands a whole name, and a word is no short form.
+            may_be_short = kind is WordKind.NO_WORD and not token["at"]
+            if may_be_short:
+                short.update(key for key in keys if len(key) >= _MIN_PART)
+    exact.discard("")
+    return NameKeys(frozenset(exact), frozenset(short))
 
 
 def _keys_of_word(word: str) -> list[str]:
@@ -275,16 +277,16 @@ class NameIndex(Struct, frozen=True):
         Ordinary words are left out if another word names somebody.
         """
         all_namings = self._namings_of_streamer(text)
-        line = _line(text)
+        line = _Line(text)
         for token in _TOKEN.finditer(text):
             all_namings += self._namings_of_token(token, line)
         namings = []
         for naming in all_namings:
-            viewer_ids = tuple(
+            viewer_ids = [
                 viewer_id for viewer_id in naming.viewer_ids if viewer_id not in without
-            )
+            ]
             if viewer_ids:
-                namings.append(naming._replace(viewer_ids=viewer_ids))
+                namings.append(naming._replace(viewer_ids=tuple(viewer_ids)))
         certain = [naming for naming in namings if not naming.is_ordinary]
         return certain or namings
 
@@ -330,8 +332,8 @@ class NameIndex(Struct, frozen=True):
     def _namings_of_token(self, token: re.Match[str], line: _Line) -> list[Naming]:
         """Return whom a mention, a word, or the names inside a run of letters mean."""
         if token["mention"]:
-            [viewer_id] = MENTION.findall(token["mention"])
-            return [Naming("", (viewer_id,), Fit.NAME)]
+            viewer_ids = ids_in(token["mention"])
+            return [Naming("", viewer_ids, Fit.NAME)]
         if token["run"]:
             return self._namings_in_run(token["run"])
         naming = self._naming_of_word(token, line)
@@ -370,10 +372,12 @@ class NameIndex(Struct, frozen=True):
             return None
         if self.streamer and keys[0] in self.streamer_names:
             return Naming(word, (self.streamer,), Fit.NAME)
-        # Behind an @ stands a name or a nickname, never a part of one.
+        # Behind an @ Twitch puts a whole name, and chat at most a nickname.
         worst_fit = Fit.NICKNAME if token["at"] else Fit.SHORT
-        for key, named_word in zip(keys, (word, word[:-1]), strict=False):
-            naming = self._best_naming(named_word, key, worst_fit=worst_fit, kind=kind)
+        # As it is written first: "alices" may be a name of its own.
+        spellings = (word, word[:-1])
+        for key, spelling in zip(keys, spellings, strict=False):
+            naming = self._best_naming(spelling, key, worst_fit=worst_fit, kind=kind)
             if naming is not None:
                 return naming
         return None
@@ -391,14 +395,14 @@ class NameIndex(Struct, frozen=True):
         if not fits:
             return None
         is_whole_name = min(fits.values()) <= Fit.FORMER
-        if is_whole_name:
-            viewer_ids, fit = _best_fitting(fits)
-            viewer_ids = self._with_login(key, viewer_ids) or viewer_ids
-        else:
-            candidates = self._here_or_known(fits, kind)
-            if not candidates:
+        if not is_whole_name:
+            fits = self._here_or_known(fits, kind)
+            if not fits:
                 return None
-            viewer_ids, fit = _best_fitting(candidates)
+        fit = min(fits.values())
+        viewer_ids = [viewer_id for viewer_id in fits if fits[viewer_id] is fit]
+        if is_whole_name:
+            viewer_ids = self._with_login(key, viewer_ids) or viewer_ids
         if len(viewer_ids) > _MAX_MEANT:
             return None
         is_ordinary = kind is not WordKind.NO_WORD
@@ -443,12 +447,6 @@ class NameIndex(Struct, frozen=True):
         ]
 
 
-def _best_fitting(fits: Mapping[str, Fit]) -> tuple[list[str], Fit]:
-    """Return the ids with the best fit, and that fit."""
-    best_fit = min(fits.values())
-    return [viewer_id for viewer_id, fit in fits.items() if fit is best_fit], best_fit
-
-
 def _fit(person: NamedPerson, key: str) -> Fit | None:
     """Return how a key fits somebody's names; None if it does not."""
     if key in {compact(person.login), compact(person.display_name)}:
@@ -460,10 +458,9 @@ def _fit(person: NamedPerson, key: str) -> Fit | None:
         parts |= name_parts(former_name, former_name)
     if key in parts:
         return Fit.PART
-    if any(part.startswith(key) for part in parts):
-        return Fit.SHORT
+    begins_part = any(part.startswith(key) for part in parts)
     # "elchino" is two parts of a name, and begins none.
-    if _begins_with(person.login, person.display_name, key):
+    if begins_part or _begins_with(person.login, person.display_name, key):
         return Fit.SHORT
     if any(_begins_with(name, name, key) for name in person.former):
         return Fit.SHORT

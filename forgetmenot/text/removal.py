@@ -67,29 +67,33 @@ class NameForms:
         others: Iterable[str] = (),
     ) -> None:
         self.viewer_id = viewer_id
-        self.names = tuple(dict.fromkeys(name for name in names if name))
-        self.words = frozenset(word.casefold() for word in words)
+        self.names = tuple(dict.fromkeys(filter(None, names)))
+        self.words = frozenset(map(str.casefold, words))
         self.others = tuple(others)
-        self._other_words = frozenset(other.casefold() for other in self.others)
+        self._other_words = frozenset(map(str.casefold, self.others))
         self._counts_bare_id = len(viewer_id) >= _MIN_ID and viewer_id not in self.words
+        # A pattern takes the first that fits, and "carol" begins "carol_7".
         self._longest_first = sorted(self.names, key=len, reverse=True)
         self._bare_names = [
             name for name in self._longest_first if name.casefold() not in self.words
         ]
         certain_forms = self._certain_forms()
+        possible_forms = self._possible_forms(certain_forms)
         self._certain = self._pattern(certain_forms)
-        self._possible = self._pattern(self._possible_forms(certain_forms))
+        self._possible = self._pattern(possible_forms)
         folded_names = [re.escape(name.casefold()) for name in self._longest_first]
-        self._around_names = re.compile(
-            rf"\w*(?:{'|'.join(folded_names) or _NOTHING})\w*"
-        )
+        any_name = "|".join(folded_names) or _NOTHING
+        self._around_names = re.compile(rf"\w*(?:{any_name})\w*")
 
     def _pattern(self, forms: list[str]) -> re.Pattern[str]:
         """Return a pattern of a mention of them, and of these forms."""
-        alternatives = list(forms)
+        alternatives = []
         if self.viewer_id:
-            alternatives.insert(0, re.escape(mention(self.viewer_id)))
-        return re.compile("|".join(alternatives) or _NOTHING, re.IGNORECASE)
+            # First: the id inside of a mention is no bare id.
+            alternatives.append(re.escape(mention(self.viewer_id)))
+        alternatives += forms
+        any_form = "|".join(alternatives) or _NOTHING
+        return re.compile(any_form, re.IGNORECASE)
 
     def _certain_forms(self) -> list[str]:
         """Return patterns of the forms that mean nobody else."""
@@ -111,8 +115,9 @@ class NameForms:
     def _behind_mark(self, name: str) -> str:
         """Return a pattern of a name behind an @, in a channel's address, or between mentions."""
         written = re.escape(name)
-        may_go_on = self._joins_words(name) or not _WORD_CHARACTER.match(name[-1])
-        end = "" if may_go_on else r"(?!\w)"
+        ends_as_word = _WORD_CHARACTER.match(name[-1]) is not None
+        needs_end = ends_as_word and not self._joins_words(name)
+        end = r"(?!\w)" if needs_end else ""
         mark = r"(?<!\w)(?:[@＠]|(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/)"
         in_list = rf"(?<=>, ){written}(?=(?:,| \w{{1,3}}|, \w{{1,3}}) <@)"
         return f"{mark}{written}{end}|{in_list}"
@@ -140,22 +145,17 @@ class NameForms:
 
         The database looks for them, and only what it finds is read by the patterns.
         """
-        needles = [mention(self.viewer_id)] if self.viewer_id else []
+        needles = []
+        if self.viewer_id:
+            needles.append(mention(self.viewer_id))
         if self._counts_bare_id:
             needles.append(self.viewer_id)
         for name in self.names:
-            if name in self._bare_names:
-                needles += _in_any_case(name)
-                continue
-            # A name that is a word is theirs only behind one of these marks.
             for form in _in_any_case(name):
-                needles += [
-                    f"@{form}",
-                    f"＠{form}",
-                    f"/{form}",
-                    f", {form}",
-                    f'"{form}"',
-                ]
+                if name in self._bare_names:
+                    needles.append(form)
+                else:
+                    needles += _behind_marks(form)
         return tuple(dict.fromkeys(map(_lower, needles)))
 
     def is_named(self, name: str) -> bool:
@@ -196,6 +196,7 @@ class NameForms:
 
         def replaced(match: re.Match[str]) -> str:
             written = match[0]
+            # "carol" is forgotten, and carol_7 is somebody else.
             return written if self.is_of_others(written) else replacement
 
         pattern = self._possible if bare else self._certain
@@ -220,7 +221,16 @@ def is_distinct(name: str) -> bool:
 
 
 def _in_any_case(name: str) -> list[str]:
+    """Return a name in the cases people write it in.
+
+    SQLite's `lower` folds A to Z alone: of "Élodie" each form is looked for.
+    """
     return [name, name.lower(), name.upper(), name.title()]
+
+
+def _behind_marks(name: str) -> list[str]:
+    """Return a name that is also a word as it is written where it means somebody."""
+    return [f"@{name}", f"＠{name}", f"/{name}", f", {name}", f'"{name}"']
 
 
 def _lower(text: str) -> str:
@@ -273,9 +283,11 @@ def _without_person_in(sentence: str, viewer_id: str) -> str:
     token = mention(viewer_id)
     if token not in sentence:
         return sentence
-    rest = _PEOPLE_LIST.sub(
-        lambda people: _list_without(people[0], viewer_id), sentence
-    )
+
+    def without_them(people: re.Match[str]) -> str:
+        return _list_without(people[0], viewer_id)
+
+    rest = _PEOPLE_LIST.sub(without_them, sentence)
     if token not in rest:
         return rest
     return _without_clauses(rest, lambda clause: token in clause)
@@ -287,22 +299,24 @@ def _list_without(people_list: str, viewer_id: str) -> str:
     people = [mention(other_id) for other_id in other_ids]
     if len(people) < 2:
         return "".join(people)
-    first_people = ", ".join(people[:-1])
-    return f"{first_people} and {people[-1]}"
+    *first_people, last_person = people
+    return f"{', '.join(first_people)} and {last_person}"
 
 
 def _without_clauses(sentence: str, is_cut: Callable[[str], bool]) -> str:
     """Return the sentence without some clauses; empty if none of the rest stands by itself."""
-    mark = sentence[-1:] if sentence[-1:] in SENTENCE_MARKS else ""
+    last_char = sentence[-1:]
+    mark = last_char if last_char in SENTENCE_MARKS else ""
     clauses = _CLAUSE_BREAK.split(sentence.removesuffix(mark))
     remaining = [clause for clause in clauses if not is_cut(clause)]
     if len(remaining) == len(clauses):
         return sentence
+    # A clause that begins with "they" or a verb would now speak of somebody else.
     complete = [clause for clause in remaining if _stands_alone(clause)]
     if not complete:
         return ""
-    text = "; ".join(complete)
-    return text[:1].upper() + text[1:] + mark
+    text = "; ".join(complete) + mark
+    return text[:1].upper() + text[1:]
 
 
 def _stands_alone(clause: str) -> bool:
@@ -343,8 +357,10 @@ def without_fact(
 
 def _is_about_others(clause: str, subject_id: str) -> bool:
     """Return whether a clause mentions people, and not the subject."""
+    if not subject_id:
+        return False
     people = ids_in(clause)
-    return bool(people) and bool(subject_id) and subject_id not in people
+    return len(people) > 0 and subject_id not in people
 
 
 def clauses_about(text: str, subject_id: str) -> list[str]:

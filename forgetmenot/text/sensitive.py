@@ -15,7 +15,8 @@ first text that may have one. Pure.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import islice
@@ -73,15 +74,24 @@ def states_sensitive(text: str) -> bool:
 
 def _has_any_phrase(text: str, phrases: Iterable[str]) -> bool:
     """Return whether a text has one of these phrases, in any inflection."""
-    stemmed_phrases = [" ".join(stems(phrase)) for phrase in phrases]
+    stemmed_phrases = [_stemmed(phrase) for phrase in phrases]
+    # Most streamers list none: then the text is not stemmed.
     if not any(stemmed_phrases):
         return False
-    stemmed_text = f" {' '.join(stems(text))} "
-    return any(f" {phrase} " in stemmed_text for phrase in stemmed_phrases if phrase)
+    stemmed_text = _stemmed(text)
+    return any(phrase and phrase in stemmed_text for phrase in stemmed_phrases)
+
+
+def _stemmed(text: str) -> str:
+    """Return the stems of a text, each between spaces; empty if it has no word."""
+    text_stems = " ".join(stems(text))
+    return f" {text_stems} " if text_stems else ""
 
 
 def _categories(text: str) -> Iterator[str]:
     """Yield the categories of a text, which is read no further than they are asked for."""
+    # A number may be written in any alphabet. Words are not folded so: real Cyrillic would turn
+    # into nonsense.
     shown_text = " ".join(skeleton(text).replace("’", "'").split())
     for reading in _readings(shown_text[:_MAX_READ]):
         yield from _shaped(reading)
@@ -107,9 +117,12 @@ def _as_read(text: str) -> str:
 # Words between a predicate and what it says ("is a very devout old Catholic").
 _MAX_BETWEEN = 4
 _MAX_PREDICATE = 3
+# Words before a statement that may deny or wish it ("does not think he …").
+_MAX_BEFORE = 3
+# Words behind a phrase that may be its predicate.
+_MAX_BEHIND = 3
 _AGE_WORDS = "twelve thirteen fourteen fifteen sixteen seventeen"
-_AGE_NUMBERS = frozenset(map(str, range(5, 18)))
-_AGES = _AGE_NUMBERS.union(_AGE_WORDS.split())
+_AGES = frozenset(_AGE_WORDS.split()).union(map(str, range(5, 18)))
 _CLAUSE_END = re.compile(r"(?:[,;!?()\[\]\"“”—–|/\n]|[.:](?!\d))+")
 _TOKEN = re.compile(r"[^\W_]+")
 # What stands behind the last word of a clause, for phrases that count only there.
@@ -121,17 +134,33 @@ class _Words:
     """Words and phrases of the table: "of_the" is two words, "kein*" has any ending."""
 
     def __init__(self, listed: str) -> None:
-        words = [_as_read(word.replace("_", " ")) for word in listed.split()]
-        self._whole_words = frozenset(words)
-        self._beginnings = tuple(word[:-1] for word in words if word.endswith("*"))
-        self._endings = tuple(word[1:] for word in words if word.startswith("*"))
+        whole_words = []
+        beginnings = []
+        endings = []
+        for listed_word in listed.split():
+            word = _as_read(listed_word.replace("_", " "))
+            if word.endswith("*"):
+                beginnings.append(word[:-1])
+            elif word.startswith("*"):
+                endings.append(word[1:])
+            else:
+                whole_words.append(word)
+        self._whole_words = frozenset(whole_words)
+        # As tuples: `startswith` and `endswith` take all of them in one call.
+        self._beginnings = tuple(beginnings)
+        self._endings = tuple(endings)
 
-    def __contains__(self, word: object) -> bool:
+    def has(self, word: str) -> bool:
+        """Return whether a word, or several with spaces, is listed."""
         if word in self._whole_words:
             return True
-        if str(word).startswith(self._beginnings):
+        if word.startswith(self._beginnings):
             return True
-        return str(word).endswith(self._endings)
+        return word.endswith(self._endings)
+
+    def has_any(self, words: Iterable[str]) -> bool:
+        """Return whether one of some words is listed."""
+        return any(self.has(word) for word in words)
 
 
 class _Language:
@@ -141,11 +170,12 @@ class _Language:
         self.stops = _Words(table["stops"])
         self.unsaid = _Words(table["unsaid"])
         self.things = _Words(table["things"])
-        self.before = _words_by_name(table["before"])
-        self.after = _words_by_name(table.get("after", {}))
+        self.before = _predicates(table["before"])
+        self.after = _predicates(table.get("after", {}))
 
 
-def _words_by_name(table: Mapping[str, str]) -> dict[str, _Words]:
+def _predicates(table: Mapping[str, str]) -> dict[str, _Words]:
+    """Return the predicates of a table by the names that the phrases have for them."""
     return {name: _Words(listed) for name, listed in table.items()}
 
 
@@ -171,11 +201,14 @@ class _Phrase(NamedTuple):
         statement_start = self._statement_start(tokens, start, end)
         if statement_start is None:
             return False
-        before = tokens[max(0, statement_start - 3) : statement_start]
-        if _has_any(before, self.language.unsaid):
+        first_before = max(0, statement_start - _MAX_BEFORE)
+        before = tokens[first_before:statement_start]
+        if self.language.unsaid.has_any(before):
             return False
-        neighbours = [*before[-1:], *tokens[end : end + 1]]
-        return not _has_any(neighbours, self.language.things)
+        things = self.language.things
+        if things.has_any(before[-1:]):
+            return False
+        return not things.has_any(tokens[end : end + 1])
 
     def _stands_at(
         self,
@@ -204,10 +237,11 @@ class _Phrase(NamedTuple):
         if predicate_start is not None:
             return predicate_start
         # "asthma is what she has": some languages say it behind the phrase.
-        predicates_behind = self.language.after.get(self.predicate, ())
-        if _has_any(tokens[end : end + 3], predicates_behind):
-            return start
-        return None
+        predicates_behind = self.language.after.get(self.predicate)
+        if predicates_behind is None:
+            return None
+        behind = tokens[end : end + _MAX_BEHIND]
+        return start if predicates_behind.has_any(behind) else None
 
     def _predicate_before(self, tokens: Sequence[str], start: int) -> int | None:
         """Return where the nearest predicate before a phrase begins; None if there is none."""
@@ -219,13 +253,14 @@ class _Phrase(NamedTuple):
                 return predicate_start
             if end == 0:
                 # "^": the phrase may open the clause ("diabetic since May").
-                may_open_clause = "^" in predicates and start <= 1
+                may_open_clause = start <= 1 and predicates.has("^")
                 return 0 if may_open_clause else None
             end -= 1
+            if end < start - _MAX_BETWEEN:
+                return None
+            # "has a friend with asthma", "has a cat with diabetes": not said of the subject.
             word = tokens[end]
-            is_stop = word in self.language.stops or word in self.language.things
-            is_too_far = end < start - _MAX_BETWEEN
-            if is_stop or is_too_far:
+            if self.language.stops.has(word) or self.language.things.has(word):
                 return None
 
 
@@ -251,28 +286,25 @@ def _start_of_predicate(
     """Return where a predicate begins whose last word is the one before `end`; None if none."""
     first_start = max(end - _MAX_PREDICATE, 0)
     for start in range(end - 1, first_start - 1, -1):
-        if " ".join(tokens[start:end]) in predicates:
+        predicate = " ".join(tokens[start:end])
+        if predicates.has(predicate):
             return start
     return None
-
-
-def _has_any(tokens: Iterable[str], words: Container[str]) -> bool:
-    return any(token in words for token in tokens)
 
 
 @cache
 def _phrases() -> dict[str, list[_Phrase]]:
     """Return the phrases by their first word as it is listed, in the order of the categories."""
-    phrases: dict[str, list[_Phrase]] = {}
+    phrases = defaultdict[str, list[_Phrase]](list)
     for table in word_lists("sensitive.toml")["spaced"].values():
         language = _Language(table)
         for category in CATEGORIES:
             for predicate, listed in table.get(category, {}).items():
                 for listed_phrase in listed.split():
-                    words = tuple(_as_read(word) for word in listed_phrase.split("_"))
+                    words = tuple(map(_as_read, listed_phrase.split("_")))
                     phrase = _Phrase(words, category, predicate, language)
-                    phrases.setdefault(words[0], []).append(phrase)
-    return phrases
+                    phrases[words[0]].append(phrase)
+    return dict(phrases)
 
 
 @cache
@@ -303,12 +335,16 @@ def _stated(text: str) -> Iterator[str]:
 @text_cache(8_192)
 def _phrases_of(token: str) -> tuple[_Phrase, ...]:
     """Return the phrases that may begin with a word: by the whole of it, an age, or a stem."""
-    phrases = _phrases()
-    may_begin = [*phrases.get(token, ())]
+    first_words = [token]
     if token in _AGES:
-        may_begin += phrases.get("#", ())
-    for length in range(1, min(len(token), _MAX_STEM) + 1):
-        may_begin += phrases.get(f"{token[:length]}*", ())
+        first_words.append("#")
+    max_length = min(len(token), _MAX_STEM)
+    for length in range(1, max_length + 1):
+        first_words.append(f"{token[:length]}*")
+    phrases = _phrases()
+    may_begin: list[_Phrase] = []
+    for first_word in first_words:
+        may_begin += phrases.get(first_word, ())
     return tuple(may_begin)
 
 
@@ -327,15 +363,21 @@ def _shaped(text: str) -> Iterator[str]:
     # Most texts have no digits; then nothing that is made of them is looked for.
     digit_count = len(_DIGIT.findall(text))
     may_have_number = digit_count >= _MIN_DIGITS
-    if _shape("payment").search(text) or (may_have_number and _has_account(text)):
+    if _has_shape("payment", text) or (may_have_number and _has_account(text)):
         yield "payment"
-    if (may_have_number and _has_phone(text)) or _shape("contact").search(text):
+    # The shape first: numbers of telephones take by far the longest to read.
+    if _has_shape("contact", text) or (may_have_number and _has_phone(text)):
         yield "contact"
-    address = _shape("address").search(text)
-    if address is None and digit_count:
-        address = _shape("address_with_digit").search(text)
-    if address is not None:
+    has_address = _has_shape("address", text)
+    if not has_address and digit_count:
+        has_address = _has_shape("address_with_digit", text)
+    if has_address:
         yield "address"
+
+
+def _has_shape(name: str, text: str) -> bool:
+    """Return whether a pattern of the table is in a text."""
+    return _shape(name).search(text) is not None
 
 
 def _has_account(text: str) -> bool:
@@ -353,8 +395,9 @@ def _is_card(run: str) -> bool:
 
     digits = re.sub(r"\D", "", run)
     # Zeros alone have a right check digit, too.
-    has_several_digits = len(set(digits)) > 1
-    return has_several_digits and luhn.is_valid(digits)
+    if len(set(digits)) == 1:
+        return False
+    return luhn.is_valid(digits)
 
 
 def _is_account(run: str) -> bool:
@@ -366,25 +409,33 @@ def _is_account(run: str) -> bool:
     characters = run.replace(" ", "")
     max_length = min(len(characters), _MAX_IBAN)
     # Nothing shows where the number ends: the words behind it stand in the run as well.
-    lengths = range(_MIN_IBAN, max_length + 1)
-    return any(
-        iban.is_valid(characters[:length], check_country=False) for length in lengths
-    )
+    beginnings = [characters[:length] for length in range(_MIN_IBAN, max_length + 1)]
+    # By the check sum alone: the library does not know the form of every country.
+    return any(iban.is_valid(number, check_country=False) for number in beginnings)
 
 
 @cache
 def _shape(name: str) -> re.Pattern[str]:
     """Return a pattern of the table, with its parts ("%word%") put in."""
-    table = word_lists("sensitive.toml")["shapes"]
-    words = dict(table["words"])
-    longest_first = sorted(_digits(), key=len, reverse=True)
-    words["digit_name"] = " ".join(longest_first)
-    parts = {part: _one_of(listed) for part, listed in words.items()}
-    parts |= table["parts"]
-    pattern = "|".join(table["patterns"][name])
+    parts = _parts_of_shapes()
+    pattern = "|".join(word_lists("sensitive.toml")["shapes"]["patterns"][name])
+    # Again and again, because parts have parts.
     while "%" in pattern:
         pattern = re.sub(r"%(\w+)%", lambda match: parts[match[1]], pattern)
     return re.compile(pattern)
+
+
+@cache
+def _parts_of_shapes() -> dict[str, str]:
+    """Return the patterns that may stand in others, by their names."""
+    shapes = word_lists("sensitive.toml")["shapes"]
+    parts: dict[str, str] = dict(shapes["parts"])
+    for name, listed in shapes["words"].items():
+        parts[name] = _one_of(listed)
+    # A pattern takes the first that fits, and "four" begins "fourteen".
+    longest_first = sorted(_digits(), key=len, reverse=True)
+    parts["digit_name"] = _one_of(" ".join(longest_first))
+    return parts
 
 
 def _one_of(words: str) -> str:
@@ -420,24 +471,22 @@ def _has_dialled_number(text: str) -> bool:
     """Return whether a possible number has a dialling code, or stands near a telephone word."""
     from phonenumbers import Leniency
 
-    word_spans = [match.span() for match in _shape("telephone_word").finditer(text)]
-    if not word_spans and not _DIALLED.search(text):
+    telephone_words = list(_shape("telephone_word").finditer(text))
+    if not telephone_words and not _DIALLED.search(text):
         return False
     for number in _phone_numbers(text, "any_length", Leniency.POSSIBLE):
         if _DIALLED.match(number.raw_string):
             return True
-        if any(_is_near(number, start, end) for start, end in word_spans):
+        if any(_is_near(number, word) for word in telephone_words):
             return True
     return False
 
 
-def _is_near(
-    number: "PhoneNumberMatch",
-    start: int,
-    end: int,
-) -> bool:
-    """Return whether a number stands near what is written from `start` to `end`."""
-    return start - _NEAR <= number.end and number.start <= end + _NEAR
+def _is_near(number: "PhoneNumberMatch", word: re.Match[str]) -> bool:
+    """Return whether a number stands near a word, on either side of it."""
+    is_far_before = number.end < word.start() - _NEAR
+    is_far_behind = number.start > word.end() + _NEAR
+    return not is_far_before and not is_far_behind
 
 
 def _has_grouped_number(text: str) -> bool:
@@ -460,12 +509,13 @@ def _phone_numbers(
     """Yield the numbers of a text that have seven digits, as the regions of a list write them."""
     from phonenumbers import PhoneNumberMatcher
 
-    for region in word_lists("sensitive.toml")["shapes"]["regions"][regions].split():
+    listed_regions = word_lists("sensitive.toml")["shapes"]["regions"]
+    for region in listed_regions[regions].split():
         matcher = PhoneNumberMatcher(
             text, region, leniency=leniency, max_tries=_MAX_TRIES
         )
         for number in islice(matcher, _MAX_TRIES):
-            digit_count = sum(char.isdigit() for char in number.raw_string)
+            digit_count = len(_DIGIT.findall(number.raw_string))
             if digit_count >= _MIN_DIGITS:
                 yield number
 
@@ -496,14 +546,17 @@ def _readings(text: str) -> list[str]:
 
 
 def _unleet_l(word: re.Match[str]) -> str:
+    """Return a word with letters for its digits and signs; a 1 is an l."""
     return unleet(word[0])
 
 
 def _unleet_i(word: re.Match[str]) -> str:
+    """Return a word with letters for its digits and signs; a 1 is an i."""
     return unleet(word[0].replace("1", "i"))
 
 
 def _joined_letters(lone_letters: re.Match[str]) -> str:
+    """Return lone letters as a word: "g a y" is "gay"."""
     return re.sub(r"\W|_", "", lone_letters[0])
 
 
@@ -512,7 +565,8 @@ def _digits() -> dict[str, str]:
     """Return the digits for each word that stands for some."""
     digits_of: dict[str, str] = {}
     for digits, words in word_lists("sensitive.toml")["shapes"]["digits"].items():
-        digits_of |= dict.fromkeys(words.split(), digits)
+        for word in words.split():
+            digits_of[word] = digits
     return digits_of
 
 
@@ -521,14 +575,19 @@ def _dialled(run: re.Match[str]) -> str:
 
     Named ones ("oh one six") are a telephone's. Lone ones ("0 1 6") may be.
     """
-    parts = _shape("dictated_digit").findall(run[0])
-    is_named = any(not part.isdecimal() for _, part in parts)
-    if not is_named and any(len(part) > 1 for _, part in parts):
-        return run[0]
+    is_named = False
+    has_long_part = False
     spaced_digits = ""
-    for times, part in parts:
+    for times, part in _shape("dictated_digit").findall(run[0]):
+        if not part.isdecimal():
+            is_named = True
+        if len(part) > 1:
+            has_long_part = True
         digits = _digits().get(part, part)
         spaced_digits += digits * _TIMES[times] + " "
+    # "2019 12 24" is a date, or a score.
+    if has_long_part and not is_named:
+        return run[0]
     # "thirty four" is 34.
     joined_tens = re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", spaced_digits)
     number = joined_tens.replace(" ", "")

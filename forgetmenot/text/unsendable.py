@@ -75,23 +75,24 @@ def _without_phrase(
 @text_cache(256)
 def _phrase_pattern(letters: str) -> re.Pattern[str]:
     """Return a pattern of letters in a folded text: spelt out over whole words, or inside one."""
-    runs = [
-        (letter, len(list(same_letters))) for letter, same_letters in groupby(letters)
-    ]
-    spelt_out = [_drawn_out(letter, count) for letter, count in runs]
-    over_words = f"(?<!\\S){' *'.join(spelt_out)}(?!\\S)"
+    runs = ["".join(same_letters) for _letter, same_letters in groupby(letters)]
+    spelt_out = [_drawn_out(run) for run in runs]
+    over_words = rf"(?<!\S){' *'.join(spelt_out)}(?!\S)"
     if len(letters) < _MIN_INSIDE:
         return re.compile(over_words)
     # The whole word goes, so what repeats its first letter is not looked for.
-    first_letter, first_count = runs[0]
-    inside_word = first_letter * first_count + "".join(spelt_out[1:]).replace(" *", "")
+    rest = "".join(spelt_out[1:]).replace(" *", "")
+    inside_word = runs[0] + rest
     return re.compile(f"{over_words}|{inside_word}")
 
 
-def _drawn_out(letter: str, count: int) -> str:
-    """Return a pattern of one letter `count` times, or three times and more for one or two."""
+def _drawn_out(run: str) -> str:
+    """Return a pattern of a letter as often as a run has it; for one or two, also three and more."""
+    letter = run[0]
+    count = len(run)
     pattern = f"{letter}(?: *{letter}){{{count - 1}}}"
     if count < 3:
+        # Three times is drawn out, twice is another word: "good" is not "god".
         pattern += f"(?:(?: *{letter}){{{3 - count},}})?"
     return pattern
 
@@ -109,13 +110,14 @@ def _find(
         for match in pattern.finditer(reading):
             # The whole word: from the space before it to the one behind it.
             first = reading.rfind(" ", 0, match.start()) + 1
-            end = f"{reading} ".index(" ", match.end())
-            span = (places[first], places[end - 1] + 1)
-            has_letter = any(map(str.isalpha, text[slice(*span)]))
+            last = f"{reading} ".index(" ", match.end()) - 1
+            start = places[first]
+            end = places[last] + 1
+            has_letter = any(map(str.isalpha, text[start:end]))
             # Two matches in one word follow each other.
-            is_new = spans[-1:] != [span]
+            is_new = spans[-1:] != [(start, end)]
             if is_new and (has_letter or not needs_letter):
-                spans.append(span)
+                spans.append((start, end))
         if spans:
             return spans
     return []
@@ -129,6 +131,7 @@ def _read_as_letters(text: str, no_letters: re.Pattern[str]) -> tuple[str, list[
     for place, char in enumerate(text):
         piece = " " if place in parting_places else _looks(char)
         pieces.append(piece)
+        # One character may look like several letters ("㎏").
         places += [place] * len(piece)
     return "".join(pieces), places
 

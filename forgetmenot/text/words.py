@@ -195,6 +195,7 @@ def foreign_stopwords_in(text_words: Collection[str]) -> frozenset[str]:
     """Return the foreign stop words if a text has more of them than English ones, else none."""
     foreign_count = sum(word in FOREIGN_STOPWORDS for word in text_words)
     english_count = sum(word in STOPWORDS for word in text_words)
+    # Some are words of an English topic: "die", "chat", "war".
     if foreign_count <= english_count:
         return frozenset()
     return FOREIGN_STOPWORDS - STOPWORDS
@@ -305,16 +306,17 @@ def is_typo(typed: str, word: str) -> bool:
     if place is None:
         # One begins with the other. A shorter one is mostly another word ("form", "format").
         return len(word) >= _MIN_SLIP and len(typed) == len(word) + 1
-    letter = word[place]
-    next_letter = word[place + 1 : place + 2]
-    swapped = word[:place] + next_letter + letter + word[place + 2 :]
-    if typed == swapped:
+    # Both from the first letter that differs on.
+    typed_rest = typed[place:]
+    rest = word[place:]
+    if typed_rest == rest[1:2] + rest[:1] + rest[2:]:
+        # Two letters are swapped.
         return True
     if len(word) < _MIN_SLIP:
         return False
-    is_wrong_letter = typed[place + 1 :] == word[place + 1 :]
-    is_letter_too_much = typed[place + 1 :] == word[place:]
-    is_letter_missing = typed[place:] == word[place + 1 :]
+    is_wrong_letter = typed_rest[1:] == rest[1:]
+    is_letter_too_much = typed_rest[1:] == rest
+    is_letter_missing = typed_rest == rest[1:]
     return is_wrong_letter or is_letter_too_much or is_letter_missing
 
 
