@@ -64,6 +64,8 @@ class LoggedAction(NewAction, frozen=True, kw_only=True):
 
 async def insert(tx: Transaction, new: NewAction) -> int | None:
     """Write the row; returns its id, or None if a proposal of that key exists."""
+    # By subqueries: the id of somebody who is not stored, such as a viewer who opted out, becomes
+    # NULL. By itself the foreign key would refuse the row.
     action_id: int | None = await tx.value(
         """
         INSERT INTO action_logs (at, bot_message_id, key, asked_by, target_id, name, class,
@@ -92,6 +94,8 @@ async def claim(
     revert_at: int | None,
 ) -> bool:
     """Claim a waiting action for execution; False if it was claimed before or has expired."""
+    # Checked by the statement that claims it: a click in the dock and a command in chat may come at
+    # once, and one of the two changes no row.
     waits = "id = ? AND status = 'waiting' AND expires_at > ?"
     sql = f"""
         UPDATE action_logs
@@ -137,6 +141,7 @@ async def settle(
         """,
         (status, detail, now, status, action_id),
     )
+    # In the same transaction, so that a crash leaves no clip without its moment.
     await figures.add_clip(tx, action_id)
 
 
@@ -262,6 +267,7 @@ async def latest(
     statuses: Iterable[ActionStatus] = tuple(ActionStatus),
 ) -> list[LoggedAction]:
     """Return the newest rows with one of those statuses, newest first."""
+    # From the newest id backwards: the limit is reached after a few rows.
     condition = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
     return await _actions_where(source, condition, list(statuses), limit)
 

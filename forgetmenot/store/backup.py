@@ -70,6 +70,7 @@ class Copied(Struct, frozen=True):
 
 def copies_of(database: Path) -> list[Path]:
     """Return the copies beside a memory, newest first; none of another memory in the same folder."""
+    # By the whole name: another memory in the folder may be called "memory-two".
     name = re.compile(re.escape(database.stem) + r"-\d{8}-\d{6}-\d{3}\.sqlite3")
     folder = database.parent / FOLDER
     if not folder.is_dir():
@@ -126,6 +127,7 @@ def copy(source: Path, target: Path) -> Copied:
         make_own(target.parent)
         part.unlink(missing_ok=True)
         files.protect(part)
+        # Filled and synced under another name: after a power cut there is a whole copy or none.
         counted = _fill(part, source)
         with part.open("r+b") as written:
             os.fsync(written.fileno())
@@ -158,6 +160,7 @@ def _fill(part: Path, source: Path) -> "Counts":
         # the triggers would derive rows that are copied anyway
         for name, _sql in triggers:
             db.execute(f"DROP TRIGGER {name}")
+        # Read-only: the source is the memory that a running bot writes to.
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
         # one transaction, so that all tables are of one moment
         db.execute("BEGIN")
@@ -167,6 +170,8 @@ def _fill(part: Path, source: Path) -> "Counts":
             db.execute(
                 f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}"
             )
+        # Requests since then are carried out again where the copy is restored, so it must not say
+        # that they were.
         db.execute("DELETE FROM main.channel_state WHERE name = ?", (CARRIED_OUT,))
         # an id that somebody wrote down must never be given to another row
         db.execute("DELETE FROM main.sqlite_sequence")
@@ -305,6 +310,7 @@ async def checked_start(db: Database) -> AsyncIterator[asyncio.Task[None]]:
     if newest is not None:
         command = f"forgetmenot memory restore {quoted(newest)}"
         way_out = f"Restore the newest backup with `{command}`."
+    # Begun first, so that it reads while the counts are compared.
     whole_file = asyncio.create_task(_check_whole_file(db, way_out))
     try:
         if db.path.stat().st_size < CHECKED_BESIDE_THE_START:
@@ -356,6 +362,7 @@ def delete_old_copies(database: Path, keep: int) -> None:
     older_copies = copies[keep:]
     if not older_copies:
         return
+    # The newest alone is compared: it is what the memory holds now.
     newest_counts = _counts_of(newest_copies[0])
     spared = None
     for copy_file in older_copies:

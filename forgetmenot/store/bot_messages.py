@@ -88,6 +88,7 @@ async def begin(
 
     `about_id`: whom the answer to a command is about, if that is another viewer.
     """
+    # The foreign key would refuse somebody who is not stored; a subquery makes that NULL.
     stored_viewer = "(SELECT id FROM viewers WHERE id = ?)"
     return await tx.insert(
         f"""
@@ -173,6 +174,8 @@ async def record_sending(
                     AND other.status IN ('sending', 'sent', 'unknown')
             )
     """
+    # The index bot_messages_once would refuse a second answer to a line as an error. Asked in the
+    # same statement, it is none.
     return await tx.execute(sql, (text, at, reply_id)) == 1
 
 
@@ -314,6 +317,7 @@ async def recently_sent(
     if not commands:
         condition += f" AND {_IS_NO_COMMAND}"
     condition += " ORDER BY at DESC, id DESC LIMIT ?"
+    # The newest are the first that the index on the time gives, whatever the table holds.
     newest_first = await _messages_where(source, condition, *values, limit)
     return newest_first[::-1]
 
@@ -334,6 +338,8 @@ async def answers_to_commands(
 
 # A viewer who speaks to the bot again within this time (ms) went on from its answer.
 LED_ON_WITHIN = 3 * MINUTE
+# Those called good come first, then those that used a note, then the longest: an answer of three
+# words tells nothing of an evening.
 _BEST = """
 SELECT m.text, m.viewer_id FROM bot_messages m
 WHERE m.status = 'sent' AND m.text <> '' AND m.viewer_id IS NOT NULL AND m.at BETWEEN :since AND :until
@@ -399,6 +405,7 @@ def _had(**rows: str) -> str:
 
     `rows`: a condition on the row `r` for each kind of row; `r.value ->> 1` is its id.
     """
+    # CASE instead of OR: of each row only the condition of its own kind is tried.
     cases = " ".join(
         f"WHEN '{kind}' THEN {condition}" for kind, condition in rows.items()
     )
@@ -409,6 +416,8 @@ def _had(**rows: str) -> str:
     )"""
 
 
+# Events with `redacted_at` 0 lost their words with a forgotten fact: forgetting looks for the
+# replies by itself (store/traced_texts).
 _LOST_ITS_TEXT = _had(
     events="EXISTS (SELECT 1 FROM events e WHERE e.seq = r.value ->> 1 AND e.redacted_at > 0)",
     replies="EXISTS (SELECT 1 FROM bot_messages b WHERE b.id = r.value ->> 1 AND b.text = '' AND b.status = 'sent')",
@@ -432,6 +441,7 @@ _QUOTES_OF_THEM = """
 _THEIR_QUOTES = f"r.value ->> 1 IN ({_QUOTES_OF_THEM})"
 _KNEW_THEIRS = _had(notes=_THEIR_NOTES, quotes=_THEIR_QUOTES)
 # An answer to a command has no prompt; what ends with "!unquote 12" shows quote 12, which may mention them.
+# MATERIALIZED: their quotes are looked for once, and not again for each reply of a month.
 _SHOWS_QUOTE = f"""
     WITH of_them AS MATERIALIZED ({_QUOTES_OF_THEM})
     SELECT m.id, coalesce(m.twitch_id, '')
@@ -514,6 +524,7 @@ async def clear_since(
     while True:
         replies = []
         for reply_id, twitch_id, text, rests in await tx.rows(sql, values):
+            # Names are compared here: SQL knows no ends of words, and "al" stands in "also".
             if rests or names.anonymized(text) != text:
                 replies.append((reply_id, twitch_id))
         if not replies:
@@ -574,6 +585,7 @@ class _PromptWords:
         for (text,) in connection.execute(_THEIR_WORDS, {"viewer": viewer_id}):
             self._theirs |= telling_stems(text)
         for (summary,) in connection.execute(_THEIR_EPISODES, {"viewer": viewer_id}):
+            # The other sentences of a summary are about others, whose words are not theirs.
             for sentence in sentences_of(summary):
                 if mention(viewer_id) in sentence:
                     self._theirs |= telling_stems(sentence)
@@ -585,6 +597,7 @@ class _PromptWords:
             return False
         for section in msgspec.json.decode(reply.prompt).get("sections", ()):
             for kind, row_id in section.get("rows", ()):
+                # What somebody else's row has as well may come from there.
                 words -= self._of_others(kind, row_id)
         events = self._connection.execute(
             "SELECT seq FROM events WHERE key = line_key(?)", (reply.event_id,)
@@ -596,6 +609,7 @@ class _PromptWords:
     def _of_others(self, kind: str, row_id: int) -> frozenset[str]:
         """Return the words that a row of a prompt has of other people."""
         key = (kind, row_id)
+        # The same rows stand in many prompts of an evening.
         if key not in self._of_others_in:
             self._of_others_in[key] = self._read(kind, row_id)
         return self._of_others_in[key]
@@ -635,6 +649,7 @@ async def clear(
 ) -> None:
     """Delete the texts of replies (id, and Twitch's id of the line), and of their lines in chat."""
     await _remove_words(tx, [row for row, _line in replies])
+    # A line keeps the time of its first clear.
     await tx.execute(
         """
         UPDATE events

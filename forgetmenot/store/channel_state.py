@@ -110,12 +110,15 @@ async def claim(
         raise TwitchRefused(
             f"{db.path} is the memory of another channel. Use another file with --db, or leave --db out."
         )
+    # A file that has the channel's id needs no search: it opens every memory of the folder.
     former = None if owner_id else _other_file_of(room_id, db.path)
     if former is None:
         async with db.write() as tx:
             await put(tx, {"id": room_id, "login": login}, now)
         return
     async with db.write() as tx:
+        # This file gives up the name first: if the rest fails, no two files have it, and the next
+        # start tries again.
         await put(tx, {"login": ""}, now)
     former_login = owner_of(former).login
     with connected(former, "rw") as connection:
@@ -140,6 +143,7 @@ def owner_of(file: Path) -> Owner:
     """Return the owner of a file; an empty one if the file cannot be read or is no memory of ours."""
     sql = "SELECT name, value FROM channel_state WHERE name IN ('id', 'login')"
     with contextlib.suppress(OSError, StoreError):
+        # SQLite would open, and lock, any file that it is pointed to.
         if file.is_file() and may_be_ours(file):
             with separate_reader(file) as connection:
                 rows = connection.execute(sql).fetchall()

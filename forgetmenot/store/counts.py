@@ -66,6 +66,7 @@ async def add_counts(tx: Transaction, counts: Mapping[str, int]) -> None:
         VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET count = count + excluded.count
         """,
+        # A batch counts mostly zeros: these make no rows.
         [(name, count) for name, count in counts.items() if count],
     )
 
@@ -79,6 +80,8 @@ async def line_counts(source: Source) -> LineCounts:
     """Return the counts as of now."""
     tally = await all_counts(source)
     state = "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
+    # What is stored is counted from the rows, at most a day of chat. Of what was pruned only the
+    # tally knows.
     stored = Counter(
         await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1")
     )
@@ -105,6 +108,7 @@ async def line_counts(source: Source) -> LineCounts:
 # deleted meanwhile, so a difference of two totals could fall below zero.
 
 
+# By the name of the count: a table, and which of its rows.
 _COUNTED_ROWS = {
     "episodes": ("episodes", "TRUE"),
     "notes": ("semantic_notes", "TRUE"),
@@ -125,6 +129,7 @@ async def rows_added(db: Database, above: Mapping[str, int]) -> dict[str, int]:
     """Return how many rows of each kind came above those numbers."""
     counts = {}
     for name, (table, which) in _COUNTED_ROWS.items():
+        # By the primary key: what the table had before is not read.
         sql = f"SELECT count(*) FROM {table} WHERE {which} AND id > ?"
         counts[name] = int(await db.value(sql, (above[table],)))
     return counts
@@ -164,6 +169,8 @@ class Meter:
                 """,
                 (now, purpose.value, model, *astuple(usage), latency_ms, error),
             )
+            # In the same transaction: the call's own row goes after some days, and its share of the
+            # day stays.
             await figures.add_spending(
                 tx,
                 day=day,
@@ -195,6 +202,8 @@ class Bill(NamedTuple):
 _GROUPS = {
     "purpose": "purpose",
     "model": "model",
+    # Each call counts for the stream that began last before it, also when that is over: recaps are
+    # made after the end.
     "stream": "coalesce((SELECT max(id) FROM streams WHERE started_at <= model_calls.at), 0)",
 }
 
