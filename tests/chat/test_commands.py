@@ -373,6 +373,10 @@ async def test_a_rating_is_stored_with_the_last_reply(chat: Chat, outcome: str) 
     assert reply.outcome == outcome
 
 
+async def test_who_never_opted_out_is_not_welcomed_back(chat: Chat) -> None:
+    assert await chat.say("alice", "!optin") == "I already remember you."
+
+
 async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None:
     await chat.say("alice", "!optout")
     await chat.say("alice", "!forgetme confirm")

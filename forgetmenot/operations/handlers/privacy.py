@@ -116,12 +116,9 @@ async def opt_in(request: Request) -> OperationResult:
         await request.context.refresh()
     elif not target.own and await viewers.get(request.db, viewer_id) is None:
         raise Refused("unknown_viewer", name=target.name)
-    return OperationResult(
-        ok=True,
-        code="opted_in",
-        data={"viewer": viewer_id},
-        target=target,
-    )
+    code = "opted_in" if had_opted_out else "was_not_opted_out"
+    data = {"viewer": viewer_id}
+    return OperationResult(ok=True, code=code, data=data, target=target)
 
 
 async def receipt(request: Request) -> OperationResult:
