@@ -3,13 +3,17 @@
 from forgetmenot.domain import Permission, Surface
 from forgetmenot.operations.types import Parameter, ParameterKind
 
+# Who may ask, by surface; an entry joins those that it needs: `ANYBODY | DOCK`.
 ANYBODY = {Surface.CHAT: Permission.ANYONE}
 MODERATORS = {Surface.CHAT: Permission.MODERATOR}
+# Whoever has the dock's link or sits at the terminal is the streamer.
 DOCK = {Surface.DOCK: Permission.OWNER}
 CLI = {Surface.CLI: Permission.OWNER}
 MODEL = {Surface.MODEL: Permission.POLICY}
 
+# Characters of a message on Twitch.
 LONGEST_TEXT = 500
+# SQLite's integers have 63 bits; a longer number would be an error of the database.
 LARGEST_NUMBER = 10**15
 
 
@@ -26,7 +30,7 @@ def number_parameter(name: str, *, optional: bool = False) -> Parameter:
 
 
 def flag_parameter(name: str) -> Parameter:
-    """Something that is typed or not."""
+    """Return a parameter that is there or not: the "yes" of `!forgetme yes`."""
     return Parameter(name, ParameterKind.FLAG)
 
 
@@ -34,7 +38,7 @@ ID = number_parameter("id")
 ID_OR_LAST = number_parameter("id", optional=True)
 VIEWER = Parameter("viewer", ParameterKind.VIEWER, optional=True)
 VIEWER_OR_UNSEEN = Parameter("viewer", ParameterKind.VIEWER, optional=True, unseen=True)
-# only where something is shown
+# A short form may fit somebody else tomorrow, so it will do only where something is shown.
 VIEWER_BY_ANY_NAME = Parameter(
     "viewer", ParameterKind.VIEWER, optional=True, may_be_short=True
 )

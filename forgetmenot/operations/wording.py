@@ -27,6 +27,8 @@ OLD = 30 * DAY
 TYPED_INSTEAD = frozenset({"remember", "forget"})
 # The rules that deny what nobody could have done now.
 IMPOSSIBLE = frozenset({"possible", "stream_live"})
+# A parameter in the form of a command: `note` in "!edit <note>".
+_PARAMETER = re.compile(r"(?<=[<\[])\w+(?=[>\]])")
 # The parameters that a description quotes, the first that there is.
 _QUOTED_PARAMETERS = ("text", "fact", "what", "name", "effect")
 
@@ -82,8 +84,7 @@ def described(
     language: Language = ENGLISH,
 ) -> str:
     """Return a short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
-    key = f"action.name.{name}"
-    parts = [language(key) if key in language else name.replace("_", " ")]
+    parts = [_action_name(name, language)]
     if target:
         parts.append(target)
     if params.get("seconds"):
@@ -94,6 +95,14 @@ def described(
     if text:
         parts.append(f"“{text}”")
     return " ".join(parts)
+
+
+def _action_name(name: str, language: Language) -> str:
+    """Return what a language calls an action; its bare name where the model made one up."""
+    key = f"action.name.{name}"
+    if key in language:
+        return language(key)
+    return name.replace("_", " ")
 
 
 def _quoted_parameter(params: Mapping[str, str]) -> str:
@@ -112,9 +121,8 @@ def done_line(
 ) -> str:
     """Return the sentence for a finished action. What was forgotten is not said once more."""
     shown_params = {} if name == "forget" else params
-    return language(
-        "action.done", action=described(name, shown_params, target, language)
-    )
+    action = described(name, shown_params, target, language)
+    return language("action.done", action=action)
 
 
 def denied_line(
@@ -124,11 +132,11 @@ def denied_line(
     language: Language = ENGLISH,
 ) -> str:
     """Return the sentence for an action that a person refused."""
-    if target and f"action.denied.{name}" in language:
-        return language(f"action.denied.{name}", target=target)
-    return language(
-        "action.not_approved", action=described(name, params, target, language)
-    )
+    key = f"action.denied.{name}"
+    if target and key in language:
+        return language(key, target=target)
+    action = described(name, params, target, language)
+    return language("action.not_approved", action=action)
 
 
 # ── what the dock and the command line say about a result ─────────────────────────────────────
@@ -144,15 +152,21 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
     key = f"result.{result.code}"
     if key not in language:
         return chat_line(result, language)
-    is_wiped = result.data.get("wiped", True)
+    name = ""
+    if result.target is not None:
+        name = result.target.name
+    unfinished = ""
+    if not result.data.get("wiped", True):
+        unfinished = language("result.unfinished")
     values = {
-        "name": result.target.name if result.target is not None else "",
-        "unfinished": "" if is_wiped else language("result.unfinished"),
+        "name": name,
+        "unfinished": unfinished,
         "left": _texts_in_doubt("result", result, language),
         **_in_words(result.data, language),
         **_counts(result.data, language),
     }
-    return _with_receipt("result", result, language, language(key, **values))
+    line = language(key, **values)
+    return _with_receipt("result", result, language, line)
 
 
 def _texts_in_doubt(
@@ -162,7 +176,9 @@ def _texts_in_doubt(
 ) -> str:
     """Return how many texts of others an erasure left in doubt, as a sentence; empty for none."""
     count = result.data.get("doubtful", 0)
-    return language(f"{surface}.erased_left", n=count) if count else ""
+    if not count:
+        return ""
+    return language(f"{surface}.erased_left", n=count)
 
 
 def _refusal(
@@ -171,9 +187,10 @@ def _refusal(
     language: Language,
 ) -> str:
     """Return why a fact is refused, in the words of the surface, else in those of chat."""
-    # "refused:sensitive:health" is refused as "sensitive"
+    # "refused:sensitive:health" is refused as "sensitive": which kind it is would be read by all of chat.
     rule = result.code.split(":")[1]
-    for key in (f"{surface}.refused.{rule}", f"chat.refused.{rule}", f"chat.{rule}"):
+    keys = (f"{surface}.refused.{rule}", f"chat.refused.{rule}", f"chat.{rule}")
+    for key in keys:
         if key in language:
             return language(key)
     return language("chat.refused.other")
@@ -194,8 +211,10 @@ def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
     special_line = _SPECIAL.get(result.code)
     if special_line is not None:
         return special_line(result, language)
-    data = {**_people(result, language), **_in_words(result.data, language)}
-    return language(f"chat.{result.code}", **data).rstrip()
+    values = {**_people(result, language), **_in_words(result.data, language)}
+    line = language(f"chat.{result.code}", **values)
+    # Where the last value is empty, as a link that the streamer did not set, a space is left.
+    return line.rstrip()
 
 
 def _people(result: OperationResult, language: Language) -> dict[str, object]:
@@ -207,10 +226,8 @@ def _people(result: OperationResult, language: Language) -> dict[str, object]:
         you = language("chat.channel")
     else:
         you = target.name
-    return {
-        "you": you,
-        "note": _quoted_note(result.data.get("id"), result.data.get("fact")),
-    }
+    note = _quoted_note(result.data.get("id"), result.data.get("fact"))
+    return {"you": you, "note": note}
 
 
 def _quoted_note(note_id: object, fact: object) -> str:
@@ -220,30 +237,16 @@ def _quoted_note(note_id: object, fact: object) -> str:
 
 def _list_of_notes(result: OperationResult) -> str:
     """Return several notes, by which somebody may choose one."""
-    quotes = [
-        _quoted_note(note["id"], note["fact"]) for note in _rows(result.data["notes"])
-    ]
+    quotes = []
+    for note in _rows(result.data["notes"]):
+        quotes.append(_quoted_note(note["id"], note["fact"]))
     return " · ".join(quotes)
 
 
 def _memory(result: OperationResult, language: Language) -> str:
     """Return as many facts as fit, and the number of the others."""
-    data = result.data
-    lines = []
-    for note_id, fact, age in _rows(data["notes"]):
-        line = _quoted_note(note_id, fact)
-        if age >= OLD:
-            line += f" ({language.duration(age, 'ago')})"
-        lines.append(line)
-    lines += [
-        language("chat.memory_hearsay", note=f"#{note_id}", id=note_id)
-        for note_id in _rows(data["hearsay"])
-    ]
-    lines += [
-        language("chat.memory_hidden", note=f"#{note_id}")
-        for note_id in _rows(data["suppressed"])
-    ]
-    limit = int(str(data["max_chars"])) - _KEPT_FREE
+    lines = _lines_of_memory(result.data, language)
+    limit = int(str(result.data["max_chars"])) - _KEPT_FREE
     start = language("chat.memory", **_people(result, language))
     # The first fact stands there in any case, cut if need be.
     text = start + lines[0][: limit - len(start)]
@@ -255,7 +258,27 @@ def _memory(result: OperationResult, language: Language) -> str:
         text = longer_text
         fitting += 1
     more = len(lines) - fitting
-    return language("chat.memory_more", text=text, n=more) if more else text
+    if not more:
+        return text
+    return language("chat.memory_more", text=text, n=more)
+
+
+def _lines_of_memory(data: Mapping[str, Any], language: Language) -> list[str]:
+    """Return a line for each note: with its fact, or that it is hearsay or not mentioned."""
+    lines = []
+    for note_id, fact, age in data["notes"]:
+        line = _quoted_note(note_id, fact)
+        if age >= OLD:
+            ago = language.duration(age, "ago")
+            line += f" ({ago})"
+        lines.append(line)
+    for note_id in data["hearsay"]:
+        note = _quoted_note(note_id, "")
+        lines.append(language("chat.memory_hearsay", note=note, id=note_id))
+    for note_id in data["suppressed"]:
+        note = _quoted_note(note_id, "")
+        lines.append(language("chat.memory_hidden", note=note))
+    return lines
 
 
 def _remembered(result: OperationResult, language: Language) -> str:
@@ -290,9 +313,8 @@ def _suppressed_nothing(result: OperationResult, language: Language) -> str:
     listed = _list_of_notes(result)
     if not listed:
         return nothing
-    hint = language(
-        "chat.suppressed_by_number", command=result.data["command"], list=listed
-    )
+    command = result.data["command"]
+    hint = language("chat.suppressed_by_number", command=command, list=listed)
     return f"{nothing} {hint}"
 
 
@@ -306,18 +328,22 @@ def _help_command(result: OperationResult, language: Language) -> str:
     lines = []
     for form, name, *examples in forms:
         # `!edit <note>`: the command stays as it is typed, the word in brackets is translated.
-        line = re.sub(r"(?<=[<\[])\w+(?=[>\]])", translated, form)
-        if f"does.{name}" in language:
-            line += f": {language(f'does.{name}')}"
-        if len(forms) == 1:
-            for example in examples:
-                if example != form:
-                    line += language("chat.help_example", line=example)
+        line = _PARAMETER.sub(translated, form)
+        description_key = f"does.{name}"
+        if description_key in language:
+            line += f": {language(description_key)}"
+        # Of several commands the examples would not fit into one message.
+        shown_examples = examples if len(forms) == 1 else []
+        for example in shown_examples:
+            if example != form:
+                line += language("chat.help_example", line=example)
         lines.append(line)
-    return language("chat.help_command", forms=" · ".join(lines))
+    joined_lines = " · ".join(lines)
+    return language("chat.help_command", forms=joined_lines)
 
 
 def _erased(result: OperationResult, language: Language) -> str:
+    """Return what an erasure searched and found, and the code of its receipt."""
     doubtful = _texts_in_doubt("chat", result, language)
     values = {**result.data, **_counts(result.data, language)}
     line = language("chat.erased", **values, left=doubtful)
@@ -330,18 +356,22 @@ def _with_receipt(
     language: Language,
     line: str,
 ) -> str:
-    """A line, with the code of the receipt behind it if there is one."""
+    """Return a line with the code of the receipt behind it, if there is one."""
     code = result.data.get("receipt_code")
     if not code:
         return line
-    return f"{line} {language(f'{surface}.receipt_code', code=code)}"
+    receipt = language(f"{surface}.receipt_code", code=code)
+    return f"{line} {receipt}"
 
 
 def _erasing(result: OperationResult, language: Language) -> str:
-    return _with_receipt("chat", result, language, language("chat.erasing"))
+    """Return that an erasure is under way, and the code of its receipt."""
+    line = language("chat.erasing")
+    return _with_receipt("chat", result, language, line)
 
 
 def _forgotten(result: OperationResult, language: Language) -> str:
+    """Return which note is deleted, and the code of its receipt."""
     line = language("chat.forgotten", **_people(result, language))
     return _with_receipt("chat", result, language, line)
 
@@ -394,59 +424,71 @@ def _counts(data: Mapping[str, Any], language: Language) -> dict[str, object]:
 
 
 def _places(counts: object, language: Language) -> str:
-    """Return where something was named_counts, with how often: "summaries 2, notes 1"; a file by its name."""
+    """Return where something was found, with how often: "notes 1, summaries 2"; a file by its name."""
     if not isinstance(counts, Mapping):
         return ""
     words = language.tables["place"]
-    named_counts = [(words.get(place, place), count) for place, count in counts.items()]
-    return ", ".join(f"{place} {count}" for place, count in sorted(named_counts))
+    found_places = []
+    for place, count in counts.items():
+        word = words.get(place, place)
+        found_places.append(f"{word} {count}")
+    return ", ".join(sorted(found_places))
 
 
 def _missed(result: OperationResult, language: Language) -> str:
     """Return what happened since somebody was last here, and of the stream that is on, as one line."""
-    so_far = result.data["so_far"]
-    if result.code == "missed_newcomer":
-        return language("chat.missed_newcomer", text=so_far)
-    ago = language.duration(int(str(result.data["ago"])), "ago")
     before = result.data["text"]
+    so_far = result.data["so_far"]
+    this_stream = language("chat.missed_newcomer", text=so_far)
+    if result.code == "missed_newcomer":
+        return this_stream
+    time_away = int(str(result.data["ago"]))
+    ago = language.duration(time_away, "ago")
     # of a single stream it needs no second beginning
     line = language("chat.missed", ago=ago, text=before or so_far)
-    if before and so_far:
-        line += " " + language("chat.missed_newcomer", text=so_far)
-    return line
+    if not before or not so_far:
+        return line
+    return f"{line} {this_stream}"
 
 
 def _streak(result: OperationResult, language: Language) -> str:
     """Return how many streams in a row they came to, and the other facts of somebody's time here."""
     people = _people(result, language)
-    sentence = language(f"chat.{result.code}", **people, n=result.data["n"])
+    streak = language(f"chat.{result.code}", **people, n=result.data["n"])
     facts = " · ".join(_rows(result.data["facts"]))
-    return (
-        language("chat.streak_also", text=sentence, facts=facts) if facts else sentence
-    )
+    if not facts:
+        return streak
+    return language("chat.streak_also", text=streak, facts=facts)
 
 
 def _approved_unknown(_result: OperationResult, language: Language) -> str:
+    """Return that Twitch did not answer in time: nothing is claimed."""
     return language("action.unsure")
 
 
 def _which_action(result: OperationResult, language: Language) -> str:
-    return language("chat.which_action", list=", ".join(_rows(result.data["actions"])))
+    """Return the question which of the waiting actions is meant."""
+    actions = ", ".join(_rows(result.data["actions"]))
+    return language("chat.which_action", list=actions)
 
 
 def _commands(result: OperationResult, language: Language) -> str:
-    return language("chat.commands", commands=" ".join(_rows(result.data["commands"])))
+    """Return the names of all commands that the asker may type."""
+    commands = " ".join(_rows(result.data["commands"]))
+    return language("chat.commands", commands=commands)
 
 
 def _ready_made(name: str) -> Callable[[OperationResult, Language], str]:
-    """Results that hold their line."""
+    """Return the wording of results that have their line in `data`, under this name."""
     return lambda result, _language: str(result.data[name])
 
 
 def _rows(value: object) -> Sequence[Any]:
+    """Return the list in a result's data, whose values have no type of their own."""
     return value if isinstance(value, Sequence) else ()
 
 
+# Results of which one text with values filled in would not do.
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "approved": _ready_made("line"),
     "approved_unknown": _approved_unknown,

@@ -21,7 +21,7 @@ from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.store import channel_state, privacy_choices, viewers
 from forgetmenot.text.clean import skeleton, unleet
 
-# What stands around letters or parts them; a reader takes the name for the same.
+# What stands around letters or parts them: "b_o.b" is read as "bob".
 _BETWEEN_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -67,12 +67,8 @@ async def uncall(request: Request) -> OperationResult:
     if target.id is None:
         raise Refused("unknown_viewer", name="channel")
     await _store(request, target.id, called="", say_as="", pronouns="")
-    return OperationResult(
-        ok=True,
-        code="uncalled",
-        data={"name": target.name},
-        target=target,
-    )
+    data = {"name": target.name}
+    return OperationResult(ok=True, code="uncalled", data=data, target=target)
 
 
 async def _asker(request: Request) -> Viewer:
@@ -80,7 +76,9 @@ async def _asker(request: Request) -> Viewer:
     viewer_id = request.asker.viewer_id
     if viewer_id in await privacy_choices.opted_out(request.db):
         raise Refused("you_opted_out")
-    viewer = (await viewers.get_many(request.db, [viewer_id])).get(viewer_id)
+    stored_viewers = await viewers.get_many(request.db, [viewer_id])
+    viewer = stored_viewers.get(viewer_id)
+    # Bots and ignored viewers have no row.
     if viewer is None:
         raise Refused("not_stored")
     return viewer
@@ -88,7 +86,9 @@ async def _asker(request: Request) -> Viewer:
 
 def _spoken(viewer: Viewer) -> str:
     """Return the name that a viewer chose, with how it is said: "Deb (deb)"."""
-    return f"{viewer.called} ({viewer.say_as})" if viewer.say_as else viewer.called
+    if not viewer.say_as:
+        return viewer.called
+    return f"{viewer.called} ({viewer.say_as})"
 
 
 def _blocklist(request: Request) -> tuple[str, ...]:
@@ -99,31 +99,46 @@ def _blocklist(request: Request) -> tuple[str, ...]:
 
 async def _is_somebody_elses(request: Request, name: str) -> bool:
     """Return whether another viewer, a bot or the streamer goes by a name or by one that looks like it."""
-    settings = request.settings
-    owners = {settings.twitch.channel, settings.bot.name, *settings.bot.aliases}
-    owners.add(await channel_state.read(request.db, "bot_login"))
-    owner_letters = {_BETWEEN_LETTERS.sub("", skeleton(owner)) for owner in owners}
     spellings = _spellings(name)
-    if spellings & owner_letters:
+    if spellings & await _letters_of_streamer_and_bot(request):
         return True
-    # of bots and ignored viewers nothing is stored
-    exclusion = Exclusion(memory=settings.memory)
-    meant: set[str] = set()
+    # Of bots and ignored viewers nothing is stored, so their names stand in the settings alone.
+    exclusion = Exclusion(memory=request.settings.memory)
+    owner_ids: set[str] = set()
     for spelling in spellings:
         if exclusion.of_account(spelling, spelling) is not None:
             return True
         # Behind an @, so that a name of digits is not taken for somebody's id.
-        meant.update(await names.resolve(request.db, f"@{spelling}"))
-    return bool(meant - {request.asker.viewer_id})
+        viewer_ids = await names.resolve(request.db, f"@{spelling}")
+        owner_ids.update(viewer_ids)
+    return bool(owner_ids - {request.asker.viewer_id})
+
+
+async def _letters_of_streamer_and_bot(request: Request) -> set[str]:
+    """Return the letters of the names of the streamer and of the bot."""
+    settings = request.settings
+    bot_login = await channel_state.read(request.db, "bot_login")
+    owners = {
+        settings.twitch.channel,
+        settings.bot.name,
+        *settings.bot.aliases,
+        bot_login,
+    }
+    return {_BETWEEN_LETTERS.sub("", skeleton(owner)) for owner in owners}
 
 
 def _spellings(name: str) -> set[str]:
     """Return the logins and names that a name looks like: "b0b." looks like "bob"."""
+    folded = name.casefold()
+    # In Latin letters: Cyrillic and other alphabets have letters that look the same.
     looks = skeleton(name)
-    spellings = {name.casefold(), looks}
-    for letters in (name.casefold(), looks, unleet(looks)):
-        spellings.add(_BETWEEN_LETTERS.sub("", letters))
-        spellings.add(_BETWEEN_LETTERS.sub("_", letters).strip("_"))
+    spellings = {folded, looks}
+    for letters in (folded, looks, unleet(looks)):
+        joined = _BETWEEN_LETTERS.sub("", letters)
+        # Of all signs a login may have the underscore alone.
+        underscored = _BETWEEN_LETTERS.sub("_", letters)
+        spellings.add(joined)
+        spellings.add(underscored.strip("_"))
     return spellings
 
 
@@ -135,6 +150,7 @@ def _limit(request: Request) -> None:
 
 
 async def _store(request: Request, viewer_id: str, **words: str) -> None:
+    """Store a chosen name, how it is said, or pronouns; "" removes one."""
     async with request.db.write() as tx:
         await privacy_choices.set_wishes(tx, viewer_id, words, request.now)
 

@@ -11,20 +11,15 @@ async def show_help(request: Request) -> OperationResult:
     word = request.text("command").lstrip("!！").casefold()
     if not word:
         return OperationResult(ok=True, code="help")
-    typed_commands = _typed_commands(request)
-    matches = [
-        command for command in typed_commands if word in {command.name, _word(command)}
-    ]
-    if not matches:
-        matches = [command for command in typed_commands if _has_form(command, word)]
+    matches = _commands_called(word, _typed_commands(request))
     if not matches:
         # Viewers get no answer: the word may be another bot's command.
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
-    forms = [
-        (form_as_shown(command.chat[0]), command.name, *command.examples[:1])
-        for command in matches
-    ]
+    forms = []
+    for command in matches:
+        form = form_as_shown(command.chat[0])
+        forms.append((form, command.name, *command.examples[:1]))
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 
 
@@ -36,6 +31,18 @@ async def show_commands(request: Request) -> OperationResult:
         if command.name != "commands" and line not in typed:
             typed.append(line)
     return OperationResult(ok=True, code="commands", data={"commands": typed})
+
+
+def _commands_called(word: str, commands: list[Operation]) -> list[Operation]:
+    """Return the commands that a word names: by its first form, else by any of its forms."""
+    matches = []
+    for command in commands:
+        # "!forget" is the first form of one command, and begins a form of another.
+        if word in {command.name, _word(command)}:
+            matches.append(command)
+    if matches:
+        return matches
+    return [command for command in commands if _has_form(command, word)]
 
 
 def _typed_commands(request: Request) -> list[Operation]:
@@ -53,16 +60,13 @@ def _word(command: Operation) -> str:
 
 
 def _has_form(command: Operation, word: str) -> bool:
+    """Return whether any form of a command begins with a word."""
     return any(form.split()[0] == f"!{word}" for form in command.chat)
 
 
 def form_as_shown(form: str) -> str:
     """Return a form as people read it: with the first of its alternative words."""
-    shown_words = []
-    for word in form.split():
-        is_parameter = word[0] in "<["
-        shown_words.append(word if is_parameter else word.split("|")[0])
-    return " ".join(shown_words)
+    return " ".join(word.split("|")[0] for word in form.split())
 
 
 OPERATIONS = (

@@ -31,21 +31,28 @@ async def find_notes(
     channel that the words mean. Last the asker's own notes that were removed or replaced, if a number is named or
     `past` is set.
     """
+    db = request.db
     now = request.now
-    number = words.strip().removeprefix("#")
-    matches = await edits.find(request.db, about.id, words, now=now)
+    matches = await edits.find(db, about.id, words, now=now)
     if matches:
         return matches
+    number = words.strip().removeprefix("#")
+    is_number = number.isdecimal()
     may_name_any = request.asker.moderates and request.is_in_chat
-    if may_name_any and number.isdecimal():
-        note = await notes.get(request.db, int(number[:15]))
+    if may_name_any and is_number:
+        # More digits than SQLite's integers have would be an error of the database.
+        note = await notes.get(db, int(number[:15]))
         if note is not None:
             return [note]
     elif may_name_any and about.own:
-        matches = await edits.find(request.db, None, words, now=now)
-    if not matches and about.own and (past or number.isdecimal()):
-        matches = await edits.find(request.db, about.id, words, now=now, past=True)
-    return matches
+        # "!forget the lamp" of a moderator may be about the channel as well as about themselves.
+        matches = await edits.find(db, None, words, now=now)
+        if matches:
+            return matches
+    # By words alone a note that is gone already must not come up: they mean one that they can see.
+    if about.own and (past or is_number):
+        return await edits.find(db, about.id, words, now=now, past=True)
+    return []
 
 
 async def only_note(
@@ -53,23 +60,25 @@ async def only_note(
     matches: list[Note],
     command: str,
 ) -> Note:
-    """Return the one note of these. Raises Refused: it lists several, or says that none is meant.
+    """Return the only note of these. Raises Refused: it lists several, or says that none is meant.
 
     `command`: how one of several is meant, with its number in the place of `{}`.
     """
     if not matches:
         raise Refused("which_none")
-    if len(matches) > 1:
-        quotes = [await quoted(request, note) for note in matches]
-        example = command.replace("{}", str(matches[0].id), 1)
-        raise Refused(
-            "which_note",
-            request.target,
-            about_id=matches[0].subject_id,
-            command=example,
-            notes=quotes,
-        )
-    return matches[0]
+    first = matches[0]
+    if len(matches) == 1:
+        return first
+    quotes = [await quoted(request, note) for note in matches]
+    # Not by format(): a correction that was typed may have braces of its own.
+    example = command.replace("{}", str(first.id), 1)
+    raise Refused(
+        "which_note",
+        request.target,
+        about_id=first.subject_id,
+        command=example,
+        notes=quotes,
+    )
 
 
 async def notes_just_used(request: Request) -> list[Note]:
@@ -83,7 +92,10 @@ async def notes_just_used(request: Request) -> list[Note]:
     used = []
     for note_id in reply.used:
         note = await notes.get(request.db, note_id)
-        if note is not None and note.status in LIVE and may_change(request.asker, note):
+        # It may have been removed or replaced since it was used.
+        if note is None or note.status not in LIVE:
+            continue
+        if may_change(request.asker, note):
             used.append(note)
     return used
 
@@ -91,18 +103,25 @@ async def notes_just_used(request: Request) -> list[Note]:
 async def note_just_removed(request: Request) -> list[Note]:
     """Return the note that the asker removed since the bot's last reply: "that's wrong", then "change it to …"."""
     reply = await _last_reply(request)
-    since = reply.at if reply is not None else request.now - CORRECTED_WITHIN
-    removal = await notes.removed_last(request.db, removal_cause(request.asker), since)
+    since = request.now - CORRECTED_WITHIN
+    if reply is not None:
+        # After an answer "it" means what the bot said in it, not what was removed before.
+        since = reply.at
+    cause = removal_cause(request.asker)
+    removal = await notes.removed_last(request.db, cause, since)
     if removal is None:
         return []
     note = await notes.get(request.db, removal.note_id)
-    return [note] if note is not None and may_change(request.asker, note) else []
+    if note is None or not may_change(request.asker, note):
+        return []
+    return [note]
 
 
 async def _last_reply(request: Request) -> BotMessage | None:
     """Return the last reply to the asker, of a moderator the last to anybody; None if there was none lately."""
     asker = request.asker
     since = request.now - CORRECTED_WITHIN
+    # Moderators correct what the bot said to others.
     to_viewer = None if asker.moderates else asker.viewer_id
     replies = await bot_messages.recently_sent(
         request.db, 1, since, to_viewer, commands=False
@@ -126,14 +145,18 @@ def may_change(asker: Asker, note: Note | None) -> bool:
 
 async def quoted(request: Request, note: Note) -> dict[str, object]:
     """Return a note as number and fact; in chat only the number if it is suppressed, or what others say."""
-    if request.is_in_chat:
-        suppression_filter = await suppression.load_filter(request.db)
-        if note.source_kind is SourceKind.REPORTED or not suppression_filter.allows(
-            note
-        ):
-            return {"id": note.id, "fact": ""}
+    if request.is_in_chat and not await _may_be_read_aloud(request, note):
+        return {"id": note.id, "fact": ""}
     [fact] = await texts_with_names(request, [note.fact])
     return {"id": note.id, "fact": fact}
+
+
+async def _may_be_read_aloud(request: Request, note: Note) -> bool:
+    """Return whether all of chat may read a note: it is not suppressed, and nothing that others say."""
+    if note.source_kind is SourceKind.REPORTED:
+        return False
+    suppression_filter = await suppression.load_filter(request.db)
+    return suppression_filter.allows(note)
 
 
 async def note_result(
