@@ -3,6 +3,7 @@
 from typing import Any
 
 from forgetmenot.store.database import Transaction
+from forgetmenot.store.line_keys import line_key
 
 _PLAIN: dict[str, dict[str, Any]] = {
     "action_logs": {
@@ -22,10 +23,12 @@ _PLAIN: dict[str, dict[str, Any]] = {
 
 
 async def put(tx: Transaction, table: str, **columns: object) -> int:
-    """Insert one row; its rowid. A viewer is shown by the login."""
+    """Insert one row; its rowid. A viewer is shown by the login, a line has the key of its id."""
     row = {**_PLAIN.get(table, {}), **columns}
     if table == "viewers" and "display_name" not in row:
         row["display_name"] = str(row["login"]).title()
+    if table == "events" and "key" not in row:
+        row["key"] = line_key(str(row["id"]))
     marks = ", ".join(f":{name}" for name in row)
     return await tx.insert(
         f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})",  # noqa: S608
