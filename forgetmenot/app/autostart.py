@@ -20,7 +20,12 @@ _DEBIAN_FOLDER = Path("/opt/forgetmenot")
 RESTART_S = 30
 _WINDOWS_PROGRAM = re.compile(r'^start "" (?:"([^"]+)"|(\S+))', re.MULTILINE)
 _UNIT_PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
-_UNIT_SIGNS = {"\\\\": "\\", '\\"': '"', "%%": "%", "\\n": "\n"}
+_UNIT_SIGNS = {
+    "\\\\": "\\",
+    '\\"': '"',
+    "%%": "%",
+    "\\n": "\n",
+}
 _UNIT_ESCAPE = re.compile(r'\\\\|\\"|%%|\\n')
 _UNIT = """\
 [Unit]
@@ -100,7 +105,8 @@ def is_on() -> bool:
 
 def is_there() -> bool:
     """Return whether there is an entry, also one that starts nothing any more."""
-    return any(path.is_symlink() or path.exists() for path in _files())
+    # A link counts also where it leads to nothing.
+    return any(os.path.lexists(path) for path in _files())
 
 
 def renew(options: Sequence[str] = ()) -> bool:
@@ -136,14 +142,16 @@ def program_in(system: str, content: bytes) -> str:
     command = _UNIT_PROGRAM.search(text)
     if command is None:
         return ""
-    return _UNIT_ESCAPE.sub(lambda sign: _UNIT_SIGNS[sign[0]], command[1])
+    quoted_program = command[1]
+    return _UNIT_ESCAPE.sub(lambda sign: _UNIT_SIGNS[sign[0]], quoted_program)
 
 
 def entry() -> Path:
     """Return the file that starts the bot."""
     home = Path.home()
     if sys.platform == "win32":
-        data = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
+        roaming = home / "AppData" / "Roaming"
+        data = Path(os.environ.get("APPDATA") or roaming)
         programs = data / "Microsoft" / "Windows" / "Start Menu" / "Programs"
         return programs / "Startup" / f"{NAME}.cmd"
     if sys.platform == "darwin":

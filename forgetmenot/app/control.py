@@ -57,7 +57,10 @@ class BotControl:
         self._settings = settings
         self._status = status
         self._channel = settings().twitch.channel
-        self.stream = stream or StreamInput(bot, settings, login_folder(bot.db.path))
+        if stream is None:
+            folder = login_folder(bot.db.path)
+            stream = StreamInput(bot, settings, folder)
+        self.stream = stream
 
     def state(self) -> BotState:
         """Return the bot's state now."""
@@ -66,8 +69,8 @@ class BotControl:
         connection = self._status.connection()
         phase = connection.phase.value if connection else "none"
         # another channel was chosen: the bot of this one runs until the next one is built
-        is_other_channel = self._settings().twitch.channel != self._channel
-        if connection and is_other_channel:
+        channel = self._settings().twitch.channel
+        if connection and channel != self._channel:
             phase = Phase.CONNECTING.value
         return BotState(
             login=bot.me.login,
@@ -127,7 +130,8 @@ class BotControl:
         """Run an operation as the streamer, and return its result."""
         bot = self.bot
         channel = self._settings().twitch.channel
-        asker = await owner(bot.db, Surface.DOCK, channel, bot.clock.now())
+        now = bot.clock.now()
+        asker = await owner(bot.db, Surface.DOCK, channel, now)
         return await run(bot.operations, name, params, asker)
 
     def hear(self, text: str) -> bool:
@@ -146,6 +150,7 @@ def check_settings(settings: Settings) -> None:
 # Explanations of replies and notes, and reply previews.
 
 
+# Twitch's own limits.
 LONGEST_MESSAGE = 500
 LONGEST_NAME = 50
 _NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
@@ -165,7 +170,8 @@ async def try_out(
     await bot.ingest.flush()
     # other settings make another prefix, and the one that the provider has cached must stay as it is
     keeper = None if changed else bot.keeper
-    name = _NO_LOGIN.sub("", login)[:LONGEST_NAME] or "somebody"
+    safe_login = _NO_LOGIN.sub("", login)
+    name = safe_login[:LONGEST_NAME] or "somebody"
     trigger, composed = await explain.preview(
         name,
         clean(text)[:LONGEST_MESSAGE],
@@ -184,14 +190,21 @@ async def try_out(
     decision = None
     if reply.proposal:
         # the words are shown as if it were done
-        context = replace(context, done=context.done | {reply.proposal.name})
+        done = context.done | {reply.proposal.name}
+        context = replace(context, done=done)
         decision = await _decision(bot, reply.proposal, trigger)
     recalled_notes = []
     for recalled in material.notes:
         fact = with_names(recalled.note.fact, material.names)
-        recalled_notes.append({"id": recalled.note.id, "fact": fact})
+        recalled_notes.append(
+            {
+                "id": recalled.note.id,
+                "fact": fact,
+            }
+        )
+    polished = polish(reply.say, context)
     return {
-        "text": polish(reply.say, context).text,
+        "text": polished.text,
         "model": answer.model,
         "recalled": recalled_notes,
         "proposal": decision,

@@ -47,7 +47,9 @@ _ANSWER_TIMEOUT = aiohttp.ClientTimeout(total=5)
 # What `_get` raises where a server cannot be reached, or its address is none.
 _UNREACHABLE = (aiohttp.ClientError, OSError, TimeoutError, ValueError)
 # Bytes
-LITTLE_SPACE = 500_000_000
+MEGABYTE = 1_000_000
+GIGABYTE = 1_000 * MEGABYTE
+LITTLE_SPACE = 500 * MEGABYTE
 CLOCK_OFF_S = 120
 BACKUP_OLD = 14 * DAY
 PACKAGES = ("aiohttp", "twitchio", "google-genai")
@@ -117,7 +119,9 @@ async def examine(subject: Examined) -> list[Check]:
             async with asyncio.timeout(time_limit):
                 # Most look at files. Of a coroutine the thread only makes it.
                 answer = await asyncio.to_thread(check, subject)
-                findings[name] = answer if isinstance(answer, Finding) else await answer
+                if not isinstance(answer, Finding):
+                    answer = await answer
+                findings[name] = answer
         except TimeoutError:
             findings[name] = warn("too_slow")
         except ForgetMeNotError as error:
@@ -145,8 +149,11 @@ def _in_words(findings: Mapping[str, Finding], language: Language) -> list[Check
 
 def report(checks: list[Check]) -> dict[str, object]:
     """Return the checks as JSON; `ok` is False if one is bad."""
-    is_ok = all(check.state != BAD for check in checks)
-    return {"ok": is_ok, "checks": [asdict(check) for check in checks]}
+    states = [check.state for check in checks]
+    return {
+        "ok": BAD not in states,
+        "checks": [asdict(check) for check in checks],
+    }
 
 
 # This computer.
@@ -166,7 +173,8 @@ def _folder(subject: Examined) -> Finding:
     if not os.access(folder, os.W_OK):
         return bad("folder_locked", folder=folder)
     # on Windows the rights of a profile's folder are lists, and closed to other users as they come
-    if os.name != "nt" and folder.stat().st_mode & 0o077:
+    is_open = folder.stat().st_mode & 0o077
+    if is_open and os.name != "nt":
         return warn("folder_open", folder=folder)
     return ok_as(str(folder))
 
@@ -178,7 +186,7 @@ def _disk(subject: Examined) -> Finding:
         folder = folder.parent
     free = shutil.disk_usage(folder).free
     state = WARN if free < LITTLE_SPACE else OK
-    size = _decimal(free / 1e9, subject.language)
+    size = _decimal(free / GIGABYTE, subject.language)
     return Finding(state, "disk", {"size": size})
 
 
@@ -197,7 +205,8 @@ async def _clock(subject: Examined) -> Finding:
         return bad("no_network", error=why)
     difference_s = abs(time.time() - server_time)
     if difference_s > CLOCK_OFF_S:
-        return warn("clock_off", n=round(difference_s / 60))
+        minutes = round(difference_s / 60)
+        return warn("clock_off", n=minutes)
     return ok()
 
 
@@ -219,8 +228,10 @@ async def _memory_in(db: Database, subject: Examined) -> Finding:
         return trouble(line, "restore_fix")
     broken = await _broken_promises(db, subject)
     if broken:
-        return bad("memory_broken", promises="; ".join(broken))
-    size = _decimal(db.path.stat().st_size / 1e6, subject.language)
+        promises = "; ".join(broken)
+        return bad("memory_broken", promises=promises)
+    megabytes = db.path.stat().st_size / MEGABYTE
+    size = _decimal(megabytes, subject.language)
     unread = await events.count_unread(db)
     unread_text = subject.language.number(unread)
     return ok("memory", size=f"{size} MB", n=unread_text)
@@ -242,10 +253,14 @@ def _backups(subject: Examined) -> Finding:
     if not backups:
         return warn("no_backup")
     made_at = backups[0].stat().st_mtime
-    age_ms = round((time.time() - made_at) * SECOND)
-    age = subject.language.duration(age_ms, "age")
+    age_s = time.time() - made_at
+    age_ms = round(age_s * SECOND)
+    values = {
+        "n": len(backups),
+        "age": subject.language.duration(age_ms, "age"),
+    }
     state = WARN if age_ms > BACKUP_OLD else OK
-    return Finding(state, "backups", {"n": len(backups), "age": age})
+    return Finding(state, "backups", values)
 
 
 # The parts of a bot, as far as they can be seen from outside.
@@ -361,8 +376,9 @@ def running_checks(
 
     `channel`: the channel's state, which knows what was not heard. `now`: in ms. Pure.
     """
+    gaps = _gaps(channel, now, language)
     findings = {
-        "chat": _chat(state, settings, _gaps(channel, now, language), language),
+        "chat": _chat(state, settings, gaps, language),
         "login": _signed_in(state),
         "sending": _part(state.sending_trouble, "sending_fix"),
         "model": _running_model(state, settings),

@@ -49,7 +49,11 @@ from forgetmenot.text.mentions import channel_in_address, is_login, login_of
 from forgetmenot.twitch.login import begin_device_login
 
 # Programs that serve a model on this computer, and their usual ports.
-LOCAL_PROGRAMS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
+LOCAL_PROGRAMS = {
+    "Ollama": 11434,
+    "LM Studio": 1234,
+    "llama.cpp": 8080,
+}
 # A program on this computer answers at once, or is not there.
 LOOK_FOR_S = 1.5
 # A hosted service is further away.
@@ -170,7 +174,12 @@ class SetupService:
         is_streamer_missing = (
             bot is not STARTING and bot.login != settings.twitch.channel
         )
-        heard_now = asdict(bot.hearing) if bot.hearing else None
+        hearing_now = None
+        if bot.hearing is not None:
+            hearing_now = asdict(bot.hearing)
+        past_chat = None
+        if self.past_chat is not None:
+            past_chat = self.past_chat.state
         return {
             "channel": {
                 "name": settings.twitch.channel,
@@ -205,8 +214,11 @@ class SetupService:
                 "trouble": say.reason(bot.login_trouble),
                 "streamer": is_streamer_missing,
             },
-            "hearing": {**asdict(settings.hearing), "now": heard_now},
-            "past_chat": self.past_chat.state if self.past_chat else None,
+            "hearing": {
+                **asdict(settings.hearing),
+                "now": hearing_now,
+            },
+            "past_chat": past_chat,
             "autostart": autostart.is_on(),
             "quit": self.stop is not None,
         }
@@ -298,7 +310,8 @@ async def step_sample(
     """Return what this character would say to a viewer's text, by the model that is set. Raises ModelError."""
     settings = setup.settings()
     if settings.model.provider is Provider.OFFLINE:
-        return {"ok": True, "text": setup.say("setup.no_sample"), "model": ""}
+        no_sample = setup.say("setup.no_sample")
+        return {"ok": True, "text": no_sample, "model": ""}
     bot_name = name.strip() or settings.bot.name
     character = replace(settings.bot, name=bot_name, persona=persona)
     changed = replace(settings, bot=character)
@@ -309,7 +322,11 @@ async def step_sample(
     bot = setup.running().bot
     viewers_text = text.strip() or setup.say("setup.sample")
     preview = await try_out(bot, "viewer", viewers_text, changed)
-    return {"ok": True, "text": preview["text"], "model": preview["model"]}
+    return {
+        "ok": True,
+        "text": preview["text"],
+        "model": preview["model"],
+    }
 
 
 def _has_model(setup: SetupService, model: ModelSettings) -> bool:
@@ -328,7 +345,13 @@ async def step_programs(_setup: SetupService) -> Answer:
     for name, address, models in zip(LOCAL_PROGRAMS, addresses, lists, strict=True):
         if models is None:
             continue
-        programs.append({"name": name, "base_url": address, "models": models})
+        programs.append(
+            {
+                "name": name,
+                "base_url": address,
+                "models": models,
+            }
+        )
     return {"ok": True, "programs": programs}
 
 
@@ -390,7 +413,8 @@ async def step_model(
     environment = await asyncio.to_thread(setup.environment, chosen)
     if key:
         environment = {**environment, key_variable(chosen): key}
-    meter = Meter(bot.db, bot.clock, lambda: setup.settings().bot.timezone)
+    timezone = setup.settings().bot.timezone
+    meter = Meter(bot.db, bot.clock, lambda: timezone)
     # An answer proves key, address and name of the model before anything is kept.
     words = await first_words(chosen, meter, environment)
     if key:
@@ -414,10 +438,12 @@ async def _refuse_key(
     key: str,
 ) -> None:
     """Raise InputError for a key that cannot be one, that is missing, or that would be sent in the clear."""
-    if not (key.isascii() and key.isprintable()):
+    # It is sent in a header, which has room for nothing else.
+    if not key.isascii() or not key.isprintable():
         raise InputError(setup.say("setup.no_key"))
     if chosen.provider is Provider.GEMINI:
-        if not key and not await asyncio.to_thread(setup.has_key, chosen):
+        has_key = bool(key) or await asyncio.to_thread(setup.has_key, chosen)
+        if not has_key:
             raise InputError(setup.say("setup.no_key"))
         return
     if key and not chosen.base_url.startswith("https://"):
@@ -636,8 +662,10 @@ async def step_autostart(setup: SetupService, *, on: bool) -> Answer:
 async def step_backup(setup: SetupService) -> Answer:
     """Make a copy of the memory now. Raises StoreError."""
     bot = setup.running().bot
+    # Also where the settings want no copies made by themselves.
     copies = max(1, setup.settings().privacy.keep_backups)
-    backup = await backups.make(bot.db, at=bot.clock.now(), keep=copies)
+    now = bot.clock.now()
+    backup = await backups.make(bot.db, at=now, keep=copies)
     return setup.done("backed_up", file=backup.path)
 
 
@@ -725,8 +753,9 @@ async def models_at(base_url: str, key: str = "") -> list[str] | None:
             session.get(url, headers=headers, allow_redirects=False) as answer,
         ):
             body = await body_of(answer, LARGEST_LIST)
-        models = msgspec.json.decode(body, type=dict[str, Any])["data"]
-        return [str(model["id"]) for model in models[:MOST_MODELS]]
+        answered = msgspec.json.decode(body, type=dict[str, Any])
+        models = answered["data"][:MOST_MODELS]
+        return [str(model["id"]) for model in models]
     # Whatever else listens there may answer anything.
     except (aiohttp.ClientError, OSError, TimeoutError, *ODD_INPUT):
         return None
@@ -778,4 +807,7 @@ _STEPS = (
     step_quit,
 )
 # By name: the JSON that a step takes, and its function.
-STEPS = {step.__name__.removeprefix("step_"): (_shape(step), step) for step in _STEPS}
+STEPS: dict[str, tuple[type[msgspec.Struct], _Step]] = {}
+for _function in _STEPS:
+    _name = _function.__name__.removeprefix("step_")
+    STEPS[_name] = (_shape(_function), _function)

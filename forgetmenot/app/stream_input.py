@@ -104,7 +104,9 @@ class StreamInput:
     @property
     def reports_state(self) -> bool:
         """Return whether Twitch reports by itself when the stream begins or ends and what it is about."""
-        return self._events is not None and self._events.reports_state
+        if self._events is None:
+            return False
+        return self._events.reports_state
 
     def corrected(self, state: ChannelState) -> ChannelState:
         """Return what Twitch's API answers, corrected by what OBS or an event has reported since."""
@@ -278,11 +280,12 @@ class StreamInput:
             return
         rewards = self._settings().rewards
         title = _comparable(reward)
+        ask_title = _comparable(rewards.ask)
         remember_title = _comparable(rewards.remember)
         # An empty title of the settings stands for no reward.
-        if title and title in {remember_title, _comparable(rewards.ask)}:
-            remember = title == remember_title and bool(event.text)
-            self._bot.router.redeemed(event, remember=remember)
+        if title and title in {ask_title, remember_title}:
+            is_fact = title == remember_title and bool(event.text)
+            self._bot.router.redeemed(event, remember=is_fact)
 
     def _is_one_of_few(self) -> bool:
         """Return whether few enough follows came within the last minute; if so, this one is counted."""
