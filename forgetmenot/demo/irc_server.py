@@ -16,10 +16,18 @@ from typing import Any
 from aiohttp import WSMsgType, web
 
 HOST = "tmi.twitch.tv"
+# A tag ends with a semicolon and a line with a space or a line end: IRCv3 escapes them in values.
 _ESCAPES = str.maketrans(
-    {";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"}
+    {
+        ";": r"\:",
+        " ": r"\s",
+        "\\": "\\\\",
+        "\r": r"\r",
+        "\n": r"\n",
+    }
 )
 CLIENT_ID = "simclientid"
+# Ids have nine digits, as most of Twitch's.
 _IDS_FROM = 100_000_000
 _IDS = 900_000_000
 
@@ -97,13 +105,18 @@ class World:
         The id follows from the login, the same in every run.
         """
         if login not in self.users:
-            user_id = str(_IDS_FROM + zlib.crc32(login.encode()) % _IDS)
+            # Not `hash`, which differs from run to run.
+            number = zlib.crc32(login.encode()) % _IDS
+            user_id = str(_IDS_FROM + number)
             self.users[login] = User(user_id, login, login.capitalize())
         return self.users[login]
 
     def by_id(self, user_id: str) -> User | None:
         """Return the user with that id, or None."""
-        return next((user for user in self.users.values() if user.id == user_id), None)
+        for user in self.users.values():
+            if user.id == user_id:
+                return user
+        return None
 
     def moderator(self, login: str) -> None:
         """Make that user a moderator."""
@@ -129,12 +142,9 @@ class World:
         **more: Any,  # noqa: ANN401  # the other fields, by name
     ) -> SimMessage:
         """Return a message with an id of its own and its writer's badges."""
-        return SimMessage(
-            str(uuid.uuid4()),
-            user,
-            text,
-            **{"at": self.now(), "badges": self.badges_of(user), **more},
-        )
+        # A test may set time and badges.
+        fields = {"at": self.now(), "badges": self.badges_of(user), **more}
+        return SimMessage(str(uuid.uuid4()), user, text, **fields)
 
 
 class Tokens:
@@ -148,16 +158,21 @@ class Tokens:
         """Issue a pair of tokens to a user, who is created if needed."""
         user = self.world.user(login)
         token = SimToken(
-            secrets.token_hex(15), secrets.token_hex(25), user.id, login, tuple(scopes)
+            access=secrets.token_hex(15),
+            refresh=secrets.token_hex(25),
+            user_id=user.id,
+            login=login,
+            scopes=scopes,
         )
         self.issued.append(token)
         return token
 
     def valid(self, access: str) -> SimToken | None:
         """Return the token that still works, or None."""
-        return next(
-            (t for t in self.issued if t.access == access and not t.expired), None
-        )
+        for token in self.issued:
+            if token.access == access and not token.expired:
+                return token
+        return None
 
 
 # ── chat ────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,10 +180,13 @@ class Tokens:
 
 def tagged(tags: Mapping[str, object], rest: str) -> str:
     """Return a line with its tags in front, values escaped as IRCv3 has it."""
-    joined = ";".join(
-        f"{key}={str(value).translate(_ESCAPES)}" for key, value in tags.items()
-    )
-    return f"@{joined} {rest}" if joined else rest
+    pairs = []
+    for key, value in tags.items():
+        escaped = str(value).translate(_ESCAPES)
+        pairs.append(f"{key}={escaped}")
+    if not pairs:
+        return rest
+    return f"@{';'.join(pairs)} {rest}"
 
 
 def prefix(login: str) -> str:
@@ -180,6 +198,7 @@ def privmsg(world: World, message: SimMessage) -> str:
     """Return PRIVMSG with all the tags of a viewer's client."""
     user = message.user
     is_moderator = "moderator/1" in message.badges
+    # Twitch sends them all, also those without a value.
     tags: dict[str, object] = {
         "badge-info": "",
         "badges": ",".join(message.badges),
@@ -223,12 +242,14 @@ class Connection:
     password: str = ""
     user: User | None = None
     channels: set[str] = field(default_factory=set)
+    # How many PINGs it has answered, and so what it has read.
     pongs: int = 0
 
     async def send(self, *texts: str) -> None:
         """Send lines; nothing happens if the connection is gone."""
+        lines = [f"{text}\r\n" for text in texts]
         with contextlib.suppress(ConnectionError, RuntimeError):
-            await self.socket.send_str("".join(f"{text}\r\n" for text in texts))
+            await self.socket.send_str("".join(lines))
 
     def abort(self) -> None:
         """Cut the cable: no closing handshake."""
@@ -247,12 +268,14 @@ class IrcServer:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection until it ends."""
+        # When it is closed is for `end` to say.
         socket = web.WebSocketResponse(autoclose=False, compress=False)
         await socket.prepare(request)
         connection = self.connected(socket, request)
         self.connections.append(connection)
         try:
             async for message in socket:
+                # One message of the WebSocket may hold several lines.
                 if message.type is not WSMsgType.TEXT:
                     continue
                 for line in str(message.data).splitlines():
@@ -261,6 +284,10 @@ class IrcServer:
         finally:
             self.connections.remove(connection)
         return socket
+
+    def readers(self) -> list[Connection]:
+        """Return the connections that have joined the channel."""
+        return [connection for connection in self.connections if connection.channels]
 
     def connected(
         self, socket: web.WebSocketResponse, request: web.Request
@@ -295,7 +322,8 @@ class IrcServer:
 
     async def acknowledge(self, connection: Connection, rest: str) -> None:
         """CAP REQ: all that is wanted is given."""
-        await connection.send(f":{HOST} CAP * ACK :{rest.removeprefix('REQ :')}")
+        wanted = rest.removeprefix("REQ :")
+        await connection.send(f":{HOST} CAP * ACK :{wanted}")
 
     async def sign_in(self, connection: Connection) -> None:
         """Let in whoever has a token that is good; nobody else."""
@@ -329,6 +357,7 @@ class IrcServer:
         """ROOMSTATE in full, of a chat without a mode."""
         modes = {
             "emote-only": 0,
+            # Off: 0 would be followers of any age.
             "followers-only": -1,
             "r9k": 0,
             "slow": 0,
@@ -341,9 +370,8 @@ class IrcServer:
 
     async def broadcast(self, line: str) -> None:
         """Send a line to every connection that has joined."""
-        for connection in list(self.connections):
-            if connection.channels:
-                await connection.send(line)
+        for connection in self.readers():
+            await connection.send(line)
 
     # What happens in chat: every change is sent to all who read.
 
@@ -375,8 +403,8 @@ class IrcServer:
             "tmi-sent-ts": world.now(),
             "target-user-id": user.id,
         }
+        # What tells a timeout from a ban.
         if seconds is not None:
             tags["ban-duration"] = seconds
-        await self.broadcast(
-            tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}")
-        )
+        line = f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}"
+        await self.broadcast(tagged(tags, line))

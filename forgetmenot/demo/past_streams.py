@@ -80,6 +80,15 @@ ANSWERS = (
 )
 
 
+# What becomes of replies, in percent; None: nobody rates it.
+OUTCOMES = {
+    ReplyOutcome.GOOD: 40,
+    ReplyOutcome.BAD: 6,
+    ReplyOutcome.DELETED: 2,
+    None: 52,
+}
+
+
 def with_price(settings: Settings) -> Settings:
     """Return settings in which the invented model has a price, and a day has a limit that no evening reaches."""
     limits = replace(settings.limits, money_per_day=0.15)
@@ -109,10 +118,12 @@ async def add_past_streams(
 ) -> None:
     """Write them: one every second evening, the last one two days before the demo's first."""
     random = Random(7)  # noqa: S311  # the same streams each time
+    # The order counts: each stream draws its numbers for one after the other.
     people = {}
     for login in (*REGULARS, *MISSING, *OTHERS):
         people[login] = sim.world.user(login).id
     for number in range(COUNT):
+        # Oldest first, as a memory grows: a note that replaces another one comes after it.
         began_at = first_evening - 2 * DAY * (COUNT - number)
         stream = await _add_stream(bot, random, number, began_at, people)
         if number % 2 == 0 and number // 2 < len(FACTS):
@@ -129,21 +140,23 @@ async def _add_stream(
 ) -> PastStream:
     """Write one stream with everything that its pictures show. `people`: ids by login."""
     length_min = random.randint(130, 200)
-    present = [
-        login for login in people if random.random() < _likelihood(login, number)
-    ]
+    present = []
+    for login in people:
+        if random.random() < _likelihood(login, number):
+            present.append(login)
     title, game = GAMES[number % len(GAMES)]
     zone = bot.settings().bot.timezone
+    # A raid comes to every third stream, when there is time left for it.
+    raid_minute = None
+    if number % 3 == 0:
+        raid_minute = random.randint(40, length_min - 20)
     async with bot.db.write() as tx:
         stream = PastStream(
             id=await streams.add_past(tx, began_at),
             began_at=began_at,
             length_min=length_min,
             viewer_ids=[people[login] for login in present],
-            # A raid comes to every third stream, when there is time left for it.
-            raid_minute=(
-                random.randint(40, length_min - 20) if number % 3 == 0 else None
-            ),
+            raid_minute=raid_minute,
         )
         ended_at = stream.at_minute(length_min)
         await streams.describe(
@@ -197,10 +210,10 @@ async def _add_viewers(
     seen = []
     attended = []
     for login, viewer_id in zip(logins, stream.viewer_ids, strict=True):
-        lines = random.randint(1, 30 if login in REGULARS else 8)
-        seen.append(
-            SeenViewer(viewer_id, login, login.title(), None, began_at, ended_at)
-        )
+        most_lines = 30 if login in REGULARS else 8
+        lines = random.randint(1, most_lines)
+        name = login.title()
+        seen.append(SeenViewer(viewer_id, login, name, None, began_at, ended_at))
         attended.append((viewer_id, stream.id, began_at, ended_at, lines))
     await viewers.record_seen(tx, seen)
     await streams.record_visits(tx, attended)
@@ -215,9 +228,13 @@ async def _add_fact(
     """Have a viewer say something about themselves in the middle of a stream."""
     zone = bot.settings().bot.timezone
     concert = written_day(stream.began_at + PLANNED_AHEAD, zone)
-    at = stream.at_minute(stream.length_min // 2)
-    fact = fact.format(concert=concert)
-    await remember(bot.db, viewer_id, fact, by=viewer_id, at=at)
+    await remember(
+        bot.db,
+        viewer_id,
+        fact.format(concert=concert),
+        by=viewer_id,
+        at=stream.at_minute(stream.length_min // 2),
+    )
 
 
 async def _add_minutes(
@@ -228,12 +245,16 @@ async def _add_minutes(
     """Write chat by the minute: it rises, falls, and jumps after a raid."""
     lines = []
     for minute in range(stream.length_min):
-        arc = 5 * math.sin(math.pi * minute / stream.length_min)
-        lines_wanted = 4 + arc + 3 * math.sin(minute / 9)
+        share = minute / stream.length_min
+        arc = 5 * math.sin(math.pi * share)
+        wave = 3 * math.sin(minute / 9)
+        lines_wanted = 4 + arc + wave
         if stream.raid_minute is not None and minute >= stream.raid_minute:
             # Those who came with it leave one after the other.
-            lines_wanted += 22 * math.exp((stream.raid_minute - minute) / 8)
-        for second in range(max(0, round(random.gauss(lines_wanted, 2)))):
+            minutes_since = minute - stream.raid_minute
+            lines_wanted += 22 * math.exp(-minutes_since / 8)
+        line_count = round(random.gauss(lines_wanted, 2))
+        for second in range(max(0, line_count)):
             speaker = str(random.randint(1, 14))
             at = stream.at_minute(minute) + second * SECOND
             lines.append(figures.PlacedLine(speaker, stream.id, at))
@@ -246,6 +267,7 @@ async def _add_moments(
     stream: PastStream,
 ) -> None:
     """Write gifts, a clip, and a raid if there was one."""
+    # Most gifts are of one subscription.
     gifts = str(random.choice((1, 1, 5)))
     clip = f"https://clips.twitch.tv/Demo{stream.id}"
     moments = [
@@ -271,9 +293,12 @@ async def _add_costs(
         (Purpose.REPLY, 30, 2_600),
         (Purpose.EXTRACT, 12, 3_400),
     ):
-        for _ in range(random.randint(most_calls // 2, most_calls)):
+        calls = random.randint(most_calls // 2, most_calls)
+        for _ in range(calls):
             output_tokens = random.randint(60, 220)
-            usage = TokenUsage(input_tokens, input_tokens // 2, output_tokens)
+            # As if the provider had cached half of each prompt.
+            cached_tokens = input_tokens // 2
+            usage = TokenUsage(input_tokens, cached_tokens, output_tokens)
             await figures.add_spending(
                 tx,
                 day=day,
@@ -292,20 +317,24 @@ async def _add_replies(
     """Write replies of the evening. Most of them nobody rates."""
     for _ in range(random.randint(5, 9)):
         viewer_id = random.choice(stream.viewer_ids)
+        minute = random.randint(0, stream.length_min)
         reply_id = await bot_messages.begin(
             tx,
-            at=stream.at_minute(random.randint(0, stream.length_min)),
+            at=stream.at_minute(minute),
             event_id=None,
             viewer_id=viewer_id,
             trigger="mention",
             mode="mentions",
         )
-        note_ids = list(await personal_data.facts_of(tx, viewer_id))
+        facts = await personal_data.facts_of(tx, viewer_id)
+        note_ids = list(facts)
         rows = [["notes", note_id] for note_id in note_ids]
         prompt = {"sections": [{"name": "lore", "rows": rows}]}
         await bot_messages.record_prompt(tx, reply_id, prompt)
         # Mostly the note that recall put first is the one that helps.
-        used_ids = note_ids[:1] if random.random() < 0.7 else note_ids[1:2]
+        used_ids = note_ids[:1]
+        if random.random() >= 0.7:
+            used_ids = note_ids[1:2]
         await bot_messages.record_answer(
             tx,
             reply_id,
@@ -317,7 +346,6 @@ async def _add_replies(
         )
         text = random.choice(ANSWERS)
         await bot_messages.settle(tx, reply_id, ReplyStatus.SENT, text=text)
-        outcomes = (ReplyOutcome.GOOD, ReplyOutcome.BAD, ReplyOutcome.DELETED, None)
-        outcome = random.choices(outcomes, weights=(40, 6, 2, 52))[0]
+        (outcome,) = random.choices(list(OUTCOMES), list(OUTCOMES.values()))
         if outcome is not None:
             await bot_messages.set_outcome(tx, reply_id, outcome.value)

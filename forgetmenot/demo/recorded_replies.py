@@ -98,10 +98,12 @@ RECAPS = (
 def build_demo_models(settings: ModelSettings, meter: CallMeter) -> Models:
     """Return the demo's two models. Both know recorded words, and otherwise the offline rules."""
     limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s)
-    return Models(
-        reply=GuardedModel(NAME, RecordedModel, meter=meter, limits=limits),
-        memory=GuardedModel(Offline.name, RecordedModel, meter=meter, limits=limits),
-    )
+
+    def guarded(name: str) -> GuardedModel:
+        return GuardedModel(name, RecordedModel, meter=meter, limits=limits)
+
+    # The second one is mostly the offline rules, and is shown under their name.
+    return Models(reply=guarded(NAME), memory=guarded(Offline.name))
 
 
 class RecordedModel(LanguageModel):
@@ -112,6 +114,7 @@ class RecordedModel(LanguageModel):
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer a request; never an error."""
         if request.purpose is Purpose.REPLY:
+            # The offline rules search the whole prompt: chat does not wait for it.
             reply = await asyncio.to_thread(recorded_reply, request)
             return self._answer(reply)
         if request.purpose is Purpose.RECAP:
@@ -132,6 +135,7 @@ class RecordedModel(LanguageModel):
 def recorded_reply(request: ModelRequest) -> dict[str, Any]:
     """Return the offline model's reply object, with a recorded wording if there is one for its note."""
     reply = dict(answer(request.system, request.prompt, request.language))
+    # Without a note in it the offline model had nothing to say.
     if not reply["notes"]:
         return reply
     message = fenced_texts(request.prompt).get("message", "")
@@ -147,9 +151,11 @@ def recorded_recap(prompt: str) -> str | None:
     for recorded in RECAPS:
         handles = {}
         for name, fact in recorded.facts.items():
+            # People are handles in a prompt: "P3 has a cat", "P3's favourite game".
             match = re.search(rf"(P\d+)(?:'s)? {re.escape(fact)}", summaries)
             if match is not None:
                 handles[name] = match[1]
+        # Of another evening, or of one whose summaries lack a fact, it would be invented.
         if len(handles) == len(recorded.facts):
             return f"{recorded.text.format_map(handles)} {RECORDED}"
     return None

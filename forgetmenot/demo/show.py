@@ -20,8 +20,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import resources
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
@@ -85,7 +85,8 @@ def load(name: str) -> list[Cue]:
     file = resources.files("forgetmenot.demo").joinpath(f"{name}.txt")
     cues = list[Cue]()
     caption = ""
-    for line in file.read_text(encoding="utf-8").splitlines():
+    script = file.read_text(encoding="utf-8")
+    for line in script.splitlines():
         if not line or line.startswith("#"):
             continue
         if line.startswith("== "):
@@ -162,8 +163,11 @@ class Highlight:
         await self._pause(1.2)
         await self._show_changes(before["note_changes"])
         for text in answers:
-            self._out("bot", f"   ForgetMeNot: {text}{_recorded_mark(text)}")
-        if not answers and self._seen["bot_messages"] > before["bot_messages"]:
+            mark = _recorded_mark(text)
+            self._out("bot", f"   ForgetMeNot: {text}{mark}")
+        # A reply that was made and not sent has a row as well.
+        has_made_reply = self._seen["bot_messages"] > before["bot_messages"]
+        if has_made_reply and not answers:
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
         await self._show_refusals(before["action_logs"])
         await self._pause(1.4 if answers else 0)
@@ -177,28 +181,34 @@ class Highlight:
 
     async def _show_changes(self, last_id: int) -> None:
         """Show which notes were made or replaced after the change of this id."""
-        for change in await dock_rows.changes(self._db, last_id, MOST_CHANGES):
-            is_replaced = NoteStatus(change.after) is NoteStatus.SUPERSEDED
-            verb = "replaced:" if is_replaced else "remembered:"
+        changes = await dock_rows.changes(self._db, last_id, MOST_CHANGES)
+        for change in changes:
+            verb = "remembered:"
+            if NoteStatus(change.after) is NoteStatus.SUPERSEDED:
+                verb = "replaced:"
             fact = await _named(self._db, change.fact)
             self._out("memory", f"      {verb} {fact}")
 
     async def _show_refusals(self, last_id: int) -> None:
         """Show which actions the policy refused after the one of this id."""
-        for action in reversed(await action_logs.latest(self._db, MOST_CHANGES)):
+        newest_first = await action_logs.latest(self._db, MOST_CHANGES)
+        for action in reversed(newest_first):
             if action.id > last_id and action.verdict == "deny":
                 line = f"      refused by code: {action.name} ({action.reason})"
                 self._out("refused", line)
 
     async def stream_ended(self) -> None:
         """Show what is left of the stream: notes about those who were shown."""
-        changes = await dock_rows.changes(
-            self._db, self._began["note_changes"], MOST_CHANGES
-        )
-        latest = {change.note_id: change for change in changes}.values()
-        live_notes = [change for change in latest if change.after in LIVE]
+        began = self._began
+        changes = await dock_rows.changes(self._db, began["note_changes"], MOST_CHANGES)
+        # Of several changes of a note the last one counts.
+        last_changes = {change.note_id: change for change in changes}
+        live_notes = []
+        for change in last_changes.values():
+            if change.after in LIVE:
+                live_notes.append(change)
         ids = await highest_ids(self._db)
-        summaries = ids["episodes"] - self._began["episodes"]
+        summaries = ids["episodes"] - began["episodes"]
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
         self._out(
             "memory",
@@ -208,9 +218,11 @@ class Highlight:
             subject = "the channel"
             if note.subject_id:
                 subject = await _named(self._db, f"<@{note.subject_id}>")
+                # Who was not in the highlight is nobody to whoever watches it.
                 if subject.lower() not in self._shown:
                     continue
-            self._out("memory", f"      {subject}: {await _named(self._db, note.fact)}")
+            fact = await _named(self._db, note.fact)
+            self._out("memory", f"      {subject}: {fact}")
         self._out("faint", "   The chat itself is permanently deleted after 24 hours.")
         await self._pause(2.5)
 
@@ -227,7 +239,8 @@ def _recorded_mark(text: str) -> str:
 
 async def _named(db: Database, text: str) -> str:
     """Return a text with names in place of mentions."""
-    return with_names(text, await viewers.names(db, ids_in(text)))
+    names = await viewers.names(db, ids_in(text))
+    return with_names(text, names)
 
 
 class Show(Struct, frozen=True):
@@ -255,18 +268,23 @@ async def play(path: Path, show: Show) -> None:
     with on_signals() as ending:
         await _play(path, show, ending)
         return
+    # Only a start that was broken off comes here.
     raise KeyboardInterrupt
 
 
 async def _play(path: Path, show: Show, ending: StopSignal) -> None:
     begin_anew(path, ours=show.ours)
     now = SystemClock().now()
-    tonight = now - now % DAY + EVENING
+    started = now - now % DAY + EVENING
     # never ahead of now: the dock would show such a time as "in 3 h"
-    started = tonight if tonight <= now else tonight - DAY
-    clock = ManualClock(started + STREAMS[0][2])
+    if started > now:
+        started -= DAY
+    _, _, first_offset = STREAMS[0]
+    clock = ManualClock(started + first_offset)
     sim = TwitchSim(channel=STREAMER, now=clock.now)
-    settings = with_price(show.settings) if show.stay else show.settings
+    settings = show.settings
+    if show.stay:
+        settings = with_price(settings)
 
     def report(line: str) -> None:
         # The address of a dock that closes in a moment leads nowhere.
@@ -277,18 +295,21 @@ async def _play(path: Path, show: Show, ending: StopSignal) -> None:
         if show.stay:
             await add_past_streams(bot, sim, clock.now())
         summary = await begin_summary(bot.db)
-        highlight = Highlight(bot.db, sim.irc.said, show.out, 0 if show.fast else 1)
+        pace = 0 if show.fast else 1
+        highlight = Highlight(bot.db, sim.irc.said, show.out, pace)
         await highlight.begin()
-        for name, category, offset in STREAMS:
-            cues = load(name)
+        for name, part, offset in STREAMS:
             began = started + offset
             await clock.move_to(began)
             sim.go_live(
-                title=f"Ladders of Ash: {category}", game="Ladders of Ash", at=began
+                title=f"Ladders of Ash: {part}",
+                game="Ladders of Ash",
+                at=began,
             )
             await bot.tasks.catch_up()
-            await _evening(sim, bot, clock, highlight, cues, began)
-            if name == STREAMS[0][0]:
+            await _evening(sim, bot, clock, highlight, load(name), began)
+            # The second evening shows what this is good for.
+            if offset == first_offset:
                 await highlight.stream_ended()
         show.finished(await summary())
         if show.stay:
@@ -308,7 +329,8 @@ async def _evening(
     for cue in cues:
         await clock.move_to(began + cue.at)
         if cue.verb == "say":
-            last_message_ids[cue.name] = await sim.say(cue.name, cue.text)
+            message_id = await sim.say(cue.name, cue.text)
+            last_message_ids[cue.name] = message_id
         elif cue.verb == "delete":
             await sim.clear_message(last_message_ids[cue.name])
         else:
@@ -336,6 +358,7 @@ async def _go_on(
 ) -> None:
     """Let time pass as it does, for whoever looks at the dock, until Ctrl-C or SIGTERM."""
     ended = asyncio.create_task(ending.asked())
+    # The clock of the demo moves by hand, second by second.
     while not ended.done():
         await asyncio.wait([ended], timeout=1.0)
         await clock.advance(SECOND)
@@ -361,50 +384,50 @@ async def bot_on(
     real_clock = SystemClock()
     async with AsyncExitStack() as stack:
         # the log-ins of the played Twitch must not get among those of a real bot
-        folder = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="forgetmenot-demo-"))
-        )
+        temporary = tempfile.TemporaryDirectory(prefix="forgetmenot-demo-")
+        folder = Path(stack.enter_context(temporary))
         _save_logins(sim, folder)
         twitch = await stack.enter_async_context(
             open_account(live_settings, folder, real_clock, use_keyring=False)
         )
-        bot = await stack.enter_async_context(
-            open_bot(
-                path,
-                settings=live_settings,
-                clock=clock,
-                account=twitch.helix,
-                me=await twitch.myself(),
-                models=build_demo_models,
-            )
+        opening = open_bot(
+            path,
+            settings=live_settings,
+            clock=clock,
+            account=twitch.helix,
+            me=await twitch.myself(),
+            models=build_demo_models,
         )
+        bot = await stack.enter_async_context(opening)
         await bot.tasks.catch_up()
         watch_channel(bot, twitch)
         await stack.enter_async_context(_reading(bot, twitch.chat))
         await sim.joined()
         status = ConnectionStatus(lambda: twitch.chat.state, lambda: twitch.broken)
-        await stack.enter_async_context(
-            serve_dock(bot, live_settings, status, report, opened=opened)
-        )
+        dock = serve_dock(bot, live_settings, status, report, opened=opened)
+        await stack.enter_async_context(dock)
         yield bot
 
 
 def _demo_settings(sim: TwitchSim, settings: Settings) -> Settings:
     """Return settings that point at the played Twitch, with a bot that answers when it is asked."""
-    replace = msgspec.structs.replace
+    twitch = replace(
+        settings.twitch,
+        channel=STREAMER,
+        client_id=sim.client_id,
+        bot_login=BOT,
+        server=sim.url,
+    )
+    # Moderation waits for an approval, which the dock then shows.
+    actions = ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
+    # The dock of a bot that runs beside the demo keeps its port.
+    port = usable_port(settings.dock.port)
     return replace(
         settings,
-        twitch=replace(
-            settings.twitch,
-            channel=STREAMER,
-            client_id=sim.client_id,
-            bot_login=BOT,
-            server=sim.url,
-        ),
+        twitch=twitch,
         bot=replace(settings.bot, mode=Mode.MENTIONS),
-        # Moderation waits for an approval, which the dock then shows.
-        actions=ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False),
-        dock=replace(settings.dock, port=usable_port(settings.dock.port)),
+        actions=actions,
+        dock=replace(settings.dock, port=port),
     )
 
 
@@ -425,6 +448,7 @@ async def _reading(bot: Bot, chat: IrcConnection) -> AsyncIterator[None]:
         yield
     finally:
         reading.cancel()
+        # Before the connection that it reads is closed.
         await asyncio.gather(reading, return_exceptions=True)
 
 
@@ -444,5 +468,6 @@ def begin_anew(path: Path, *, ours: bool) -> None:
             f"{path} exists already. Use another file for the demo with --db."
         )
     with instance_lock(path):
-        for end in ("", "-wal", "-shm", ".requests"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
+        for ending in ("", "-wal", "-shm", ".requests"):
+            file = path.with_name(path.name + ending)
+            file.unlink(missing_ok=True)

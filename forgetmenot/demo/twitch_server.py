@@ -34,6 +34,7 @@ from forgetmenot.demo.irc_server import (
     World,
 )
 
+# What the demo's log-ins may do: whatever the bot can ask for.
 ALL_SCOPES = (
     "chat:read",
     "user:read:chat",
@@ -73,7 +74,8 @@ class Call:
 
     def param(self, name: str) -> str:
         """Return a query parameter that must be there."""
-        return self._there(name, (self.query.get(name) or [""])[0])
+        values = self.query.get(name, [""])
+        return self._there(name, values[0])
 
     def text(self, name: str) -> str:
         """Return a field of the body that must be there, as text (numbers are taken as Twitch takes them)."""
@@ -81,6 +83,7 @@ class Call:
 
     @staticmethod
     def _there(name: str, value: object) -> str:
+        # Zero is a value.
         if value in (None, ""):
             raise Refused(400, f'Missing required parameter "{name}"')
         return str(value)
@@ -118,33 +121,32 @@ class HelixServer:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer one call over HTTP."""
+        # A parameter may stand there several times: `id=1&id=2` asks for two users.
         query = {key: request.query.getall(key) for key in request.query}
-        path = request.match_info["path"].strip("/")
         try:
             call = Call(
-                request.method,
-                path,
-                self.token_of(request),
-                query,
-                await json_body(request),
+                method=request.method,
+                path=request.match_info["path"].strip("/"),
+                token=self.token_of(request),
+                query=query,
+                body=await json_body(request),
             )
             return await self.answer(call)
         except Refused as refused:
-            return web.json_response(
-                error_body(refused.status, refused.message), status=refused.status
-            )
+            body = error_body(refused.status, refused.message)
+            return web.json_response(body, status=refused.status)
 
     def token_of(self, request: web.Request) -> SimToken:
         """Return the token of a call."""
-        token = self.tokens.valid(
-            request.headers.get("Authorization", "").removeprefix("Bearer ")
-        )
+        header = request.headers.get("Authorization", "")
+        token = self.tokens.valid(header.removeprefix("Bearer "))
         if token is None:
             raise Refused(401, "Invalid OAuth token")
         return token
 
     async def answer(self, call: Call) -> web.Response:
         """Carry a call out."""
+        # A call that the bot learns to make has to be answered here first.
         handler = self.routes.get((call.method, call.path))
         if handler is None:
             raise Refused(404, "Not Found")
@@ -159,6 +161,7 @@ class HelixServer:
 
     async def _users(self, call: Call) -> web.Response:
         ids = call.query.get("id", [])
+        # Whoever is unknown is left out of the answer, which is no error.
         logins = [login.lower() for login in call.query.get("login", [])]
         answers = []
         for user in self.world.users.values():
@@ -179,6 +182,7 @@ class HelixServer:
             "game_name": world.game,
             "title": world.title,
             "delay": 0,
+            # Fields that the bot does not read are there because twitchio reads them.
             "tags": [],
             "content_classification_labels": [],
             "is_branded_content": False,
@@ -189,7 +193,9 @@ class HelixServer:
         world = self.world
         owner = world.owner
         stream = world.stream
-        if stream is None or owner.id not in call.query.get("user_id", []):
+        wanted_ids = call.query.get("user_id", [])
+        # A channel that is off is an empty list, too.
+        if stream is None or owner.id not in wanted_ids:
             return ok([], pagination={})
         live = {
             "id": stream.id,
@@ -215,24 +221,36 @@ class HelixServer:
         text = call.text("message")
         user = self.user(call.token.user_id)
         world = self.world
-        parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
+        parent_id = call.body.get("reply_parent_message_id", "")
+        parent = world.messages.get(str(parent_id))
         message = world.message(user, text, via="helix", reply_to=parent)
         await self.irc.deliver(message)
-        return ok([{"message_id": message.id, "is_sent": True, "drop_reason": None}])
+        # What Twitch drops is answered with 200 as well, and `is_sent` false.
+        sent = {
+            "message_id": message.id,
+            "is_sent": True,
+            "drop_reason": None,
+        }
+        return ok([sent])
 
     async def _ban(self, call: Call) -> web.Response:
         ban = ban_data(call)
         user = self.user(str(ban.get("user_id", "")))
+        # One call does both: without a duration it is a ban.
         seconds = ban.get("duration")
         await self.irc.clear_person(user, seconds)
         now = self.world.now()
-        end = None if seconds is None else stamp(now + seconds * 1_000)
-        people = {
+        end_time = None
+        if seconds is not None:
+            end_time = stamp(now + seconds * 1_000)
+        answer = {
             "broadcaster_id": self.world.room_id,
             "moderator_id": call.token.user_id,
             "user_id": user.id,
+            "created_at": stamp(now),
+            "end_time": end_time,
         }
-        return ok([{**people, "created_at": stamp(now), "end_time": end}])
+        return ok([answer])
 
     async def _no_videos(self, _call: Call) -> web.Response:
         return ok([], pagination={})
@@ -242,25 +260,34 @@ class HelixServer:
         marker = {
             "id": str(self.made),
             "description": str(call.body.get("description", "")),
+            "created_at": stamp(self.world.now()),
+            "position_seconds": 60,
         }
-        return ok(
-            [{**marker, "created_at": stamp(self.world.now()), "position_seconds": 60}]
-        )
+        return ok([marker])
 
     async def _clip(self, _call: Call) -> web.Response:
         self.made += 1
         clip_id = f"SimClip{self.made}"
-        return ok(
-            [{"id": clip_id, "edit_url": f"https://clips.twitch.tv/{clip_id}/edit"}],
-            202,
-        )
+        clip = {
+            "id": clip_id,
+            "edit_url": f"https://clips.twitch.tv/{clip_id}/edit",
+        }
+        # Accepted: the clip itself is made some seconds later.
+        return ok([clip], 202)
 
     async def _people(self, ids: set[str], call: Call) -> web.Response:
-        only_ids = call.query.get("user_id", [])
-        chosen = [
-            user_id for user_id in sorted(ids) if not only_ids or user_id in only_ids
-        ]
-        return ok([person(self.user(user_id)) for user_id in chosen], pagination={})
+        wanted_ids = call.query.get("user_id", [])
+        people = []
+        for user_id in sorted(ids):
+            # None named means all of them.
+            if not wanted_ids or user_id in wanted_ids:
+                people.append(person(self.user(user_id)))
+        return ok(people, pagination={})
+
+
+def _real_time() -> int:
+    """Return the time of the computer's clock (ms)."""
+    return time.time_ns() // 1_000_000
 
 
 class TwitchSim:
@@ -272,7 +299,7 @@ class TwitchSim:
     def __init__(
         self, channel: str = "demo", *, now: Callable[[], int] | None = None
     ) -> None:
-        self.now = now or (lambda: int(time.time() * 1_000))
+        self.now = now or _real_time
         self.build(channel)
         self._runner: web.AppRunner | None = None
         self.url = ""
@@ -290,12 +317,19 @@ class TwitchSim:
         app.router.add_get("/irc", self.irc.handle)
         app.router.add_route("*", "/helix/{path:.*}", self.helix.handle)
         self.add_login(app.router)
+        # Signals are for the program in whose process this runs.
         self._runner = web.AppRunner(
-            app, handle_signals=False, access_log=None, shutdown_timeout=0.05
+            app,
+            handle_signals=False,
+            access_log=None,
+            shutdown_timeout=0.05,
         )
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/"
+        # At a port that the system chooses.
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        _, port = self._runner.addresses[0][:2]
+        self.url = f"http://127.0.0.1:{port}/"
         return self
 
     def add_login(self, router: web.UrlDispatcher) -> None:
@@ -311,6 +345,7 @@ class TwitchSim:
         """Cut every connection to chat without a closing handshake."""
         for connection in list(self.irc.connections):
             connection.abort()
+        # Each connection's own task sees the end now.
         await asyncio.sleep(0)
 
     async def until(
@@ -323,28 +358,31 @@ class TwitchSim:
 
     async def joined(self, count: int = 1) -> None:
         """Wait until that many connections have joined the channel and read their welcome. Raises TimeoutError."""
-        await self.until(
-            lambda: sum(1 for c in self.irc.connections if c.channels) >= count
-        )
+
+        def have_joined() -> bool:
+            return len(self.irc.readers()) >= count
+
+        await self.until(have_joined)
         await self.settled()
 
     async def settled(self) -> None:
         """Wait until all who joined have read what was sent: each has answered a PING. Raises TimeoutError."""
-        before = [
-            (connection, connection.pongs)
-            for connection in self.irc.connections
-            if connection.channels
-        ]
+        # Lines come in order, so whoever answers this one has read all before it.
+        waiting = {reader: reader.pongs for reader in self.irc.readers()}
         await self.irc.broadcast(f"PING :{HOST}")
-        await self.until(
-            lambda: all(
-                c.pongs > count or c not in self.irc.connections for c, count in before
-            )
-        )
+
+        def have_answered() -> bool:
+            for reader, pongs in waiting.items():
+                if reader.pongs == pongs and reader in self.irc.connections:
+                    return False
+            return True
+
+        await self.until(have_answered)
 
     async def say(self, login: str, text: str) -> str:
         """Let a user write a message; returns its ID."""
-        message = self.world.message(self.world.user(login), text)
+        user = self.world.user(login)
+        message = self.world.message(user, text)
         await self.irc.deliver(message)
         return message.id
 
@@ -354,7 +392,8 @@ class TwitchSim:
 
     async def timeout(self, login: str, seconds: int) -> None:
         """The streamer times somebody out."""
-        await self.irc.clear_person(self.world.user(login), seconds)
+        user = self.world.user(login)
+        await self.irc.clear_person(user, seconds)
 
     def go_live(
         self,
@@ -364,11 +403,14 @@ class TwitchSim:
         at: int | None = None,
     ) -> SimStream:
         """Begin the stream. `at`: ms."""
-        when = self.now() if at is None else at
-        self.world.stream = SimStream(str(40_000_000_000 + when // 1_000), when)
+        started_at = self.now() if at is None else at
+        # As many digits as Twitch's, and another one for each second.
+        stream_id = str(40_000_000_000 + started_at // 1_000)
+        stream = SimStream(stream_id, started_at)
+        self.world.stream = stream
         self.world.title = title or self.world.title
         self.world.game = game or self.world.game
-        return self.world.stream
+        return stream
 
     def go_offline(self) -> None:
         """The stream ends."""
@@ -403,22 +445,29 @@ def ok(
     **more: object,
 ) -> web.Response:
     """Return an answer with data."""
-    return web.json_response({"data": data} | more, status=status)
+    body = {"data": data, **more}
+    return web.json_response(body, status=status)
 
 
 def error_body(status: int, message: str) -> dict[str, object]:
     """Twitch's form of an error: {"error", "status", "message"}."""
-    return {"error": HTTPStatus(status).phrase, "status": status, "message": message}
+    return {
+        "error": HTTPStatus(status).phrase,
+        "status": status,
+        "message": message,
+    }
 
 
 def stamp(ms: int) -> str:
     """RFC 3339 in UTC, as Helix writes times."""
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 async def json_body(request: web.Request) -> dict[str, object]:
     """Return the body of a call; empty if there is none."""
-    return dict(json.loads(await request.text() or "{}"))
+    text = await request.text()
+    return dict(json.loads(text or "{}"))
 
 
 def ban_data(call: Call) -> Mapping[str, Any]:
@@ -429,4 +478,8 @@ def ban_data(call: Call) -> Mapping[str, Any]:
 
 def person(user: User) -> dict[str, str]:
     """Return a user as lists of people have them."""
-    return {"user_id": user.id, "user_login": user.login, "user_name": user.name}
+    return {
+        "user_id": user.id,
+        "user_login": user.login,
+        "user_name": user.name,
+    }
