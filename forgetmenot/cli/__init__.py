@@ -19,30 +19,33 @@ from forgetmenot import __version__
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # answered before anything is imported: 0.03 s instead of 0.2
+    # Answered before anything is imported: 0.03 s instead of 0.2.
     if words == ["--version"]:
         print(f"forgetmenot {__version__}")
         return 0
-    # what is imported stays, so collecting garbage among it would only cost 35 ms of a start
+    # What is imported stays, so collecting garbage among it would only cost 35 ms of a start.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     from forgetmenot.errors import ForgetMeNotError
 
     _speak_utf_8()
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
+    # A double-click types nothing.
     words = words or ["start"]
     try:
         parsed = _parsed(words)
         return int(parsed.run(parsed))
     except ForgetMeNotError as error:
         code = _failed(str(error), error.exit_code)
+        # Only what a double-click runs may have nobody who reads a terminal.
         if words == ["start"]:
             _show_without_terminal(str(error))
         return code
     except KeyboardInterrupt:
+        # 128 and the number of the signal, as shells have it.
         return _failed("stopped.", 130)
     except BrokenPipeError:
-        # whoever read our output has seen enough
+        # Whoever read our output has seen enough. Without this Python would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -50,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{error.filename or 'The system'}: {error.strerror or error}.", 1
         )
     except Exception as error:  # noqa: BLE001  # a bug
-        # what Python would print may quote chat or a secret
+        # What Python would print may quote chat or a secret.
         from forgetmenot.logs import where
 
         return _failed(
@@ -66,6 +69,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 
     program = as_typed(same_folder=True)
     name = words[0]
+    # argparse would list every command in its error, and name none that is near.
     if not name.startswith("-"):
         _refuse_unknown_command(name, program)
     parser = build_parser(name)
@@ -114,6 +118,7 @@ def _refuse_unknown_action(
 def _speak_utf_8() -> None:
     """Write UTF-8 to files and pipes; to a terminal what it can show, without encoding errors."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
+        # None in a Windows program without a console; something else where tests read it.
         if not isinstance(stream, io.TextIOWrapper):
             continue
         encoding = None if stream.isatty() else "utf-8"
@@ -124,6 +129,7 @@ def _failed(sentence: str, code: int) -> int:
     """Print why a command failed, and return its exit code."""
     from forgetmenot.cli.common import say
 
+    # Whoever read standard error may be gone, too.
     with contextlib.suppress(OSError):
         say(f"forgetmenot: {sentence}")
     return code
@@ -155,8 +161,8 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     modules = list(dict.fromkeys(COMMANDS.values()))
     if command in COMMANDS:
         modules = [COMMANDS[command]]
-    for module in modules:
-        add_commands(
-            subparsers, importlib.import_module(f"forgetmenot.cli.{module}").__name__
-        )
+    for name in modules:
+        # Its commands are declared as it is imported.
+        module = importlib.import_module(f"forgetmenot.cli.{name}")
+        add_commands(subparsers, module.__name__)
     return parser

@@ -68,6 +68,7 @@ async def _start(arguments: argparse.Namespace) -> int:
     only_reads = arguments.channel is not None
     file = arguments.config
     path = common.database_path(arguments)
+    # To read a channel once leaves no settings behind.
     if file is None and not only_reads:
         file = _write_settings_file(path.parent)
     settings = common.chosen_settings(file)
@@ -75,16 +76,17 @@ async def _start(arguments: argparse.Namespace) -> int:
         settings = _that_reads(settings, arguments.channel)
         path = common.channel_database(arguments, settings.twitch.channel)
     elif not settings.dock.port:
-        # without a dock nobody could set a channel later
+        # Without a dock nobody could set a channel later.
         check_channel(settings)
     elif _open_running_dock(arguments, settings.dock.port, path):
         return 0
+    # Google's terms have rules by age and by country, which whoever runs it has to know.
     if settings.model.provider is Provider.GEMINI:
         common.say(TERMS)
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
     common.say(f"Settings: {file or 'the defaults'}")
     live = _with_free_port(settings, file)
-    # the output may be kept in a journal
+    # The output may be kept in a journal, where others could read it.
     hides_token = arguments.no_browser and not common.has_terminal()
     say = _say_without_token if hides_token else common.say
     shown_addresses: list[str] = []
@@ -95,12 +97,14 @@ async def _start(arguments: argparse.Namespace) -> int:
             common.open_page(address + arguments.page)
         shown_addresses.append(address)
 
+    # The channel may be changed in the dock while the bot runs, and each has a memory of its own.
     def database_of(channel: str) -> Path:
         return common.channel_database(arguments, channel)
 
     options = common.options_given(arguments, file)
     _renew_autostart(arguments, options)
 
+    # For the icon beside the clock.
     def show_again() -> None:
         common.open_page(shown_addresses[-1])
 
@@ -125,6 +129,7 @@ def _with_free_port(settings: Settings, file: Path | None) -> "LiveSettings":
     port = usable_port(settings.dock.port)
     dock = msgspec.structs.replace(settings.dock, port=port)
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
+    # For this run only: the next one tries the port of the file again, which OBS may point to.
     if port != settings.dock.port:
         live.taken_port = settings.dock.port
         log.warning("the dock's port is taken", taken=live.taken_port, port=port)
@@ -145,6 +150,7 @@ def _write_settings_file(folder: Path) -> Path:
     file = folder / common.SETTINGS_FILE
     make_own(folder)
     file.write_text(example_toml(), encoding="utf-8")
+    # Settings name accounts and addresses; a persona may say more. They are their owner's alone.
     file.chmod(0o600)
     return file
 
@@ -159,6 +165,7 @@ def _open_running_dock(
     from forgetmenot.dock.security import HOST, address, token_in
 
     token = token_in(database.parent)
+    # Also where another program has the port: then the dock is opened at another one.
     if not dock_answers(HOST, port, token):
         return False
     common.say("The bot is already running.")
@@ -175,7 +182,7 @@ def _that_reads(settings: Settings, channel: str) -> Settings:
     typed_login = channel_in_address(channel)
     if not is_login(typed_login):
         raise InputError(no_login_reason(typed_login))
-    # without a client_id nobody logs in
+    # Without a client_id nobody logs in.
     twitch = msgspec.structs.replace(
         settings.twitch, channel=login_of(typed_login), client_id=""
     )
@@ -213,6 +220,7 @@ def _dock(arguments: argparse.Namespace) -> int:
         )
     token = token_in(common.database_path(arguments).parent, fresh=arguments.new_token)
     url = address(port, token)
+    # False where something else answers there, None where nothing does.
     running = dock_answers(HOST, port, token)
     if arguments.json:
         common.emit({"address": url, "running": bool(running)})
@@ -278,7 +286,7 @@ def _mcp(arguments: argparse.Namespace) -> None:
 
 def _local_api(
     arguments: argparse.Namespace,
-    settings: "Settings",
+    settings: Settings,
     *,
     fresh: bool = False,
 ) -> tuple[str, str]:
@@ -332,7 +340,7 @@ async def _login(arguments: argparse.Namespace) -> None:
 
 
 async def sign_in(
-    settings: "Settings",
+    settings: Settings,
     account: "Account",
     store: "TokenStore",
 ) -> None:
@@ -343,12 +351,12 @@ async def sign_in(
     from forgetmenot.twitch.login import begin_device_login
 
     scopes = login_rights(account, settings)
+    # The setting that names the account.
+    key = "bot_login"
+    whose = "the bot's account"
     if account is Account.BROADCASTER:
         key = "channel"
         whose = "the streamer's account"
-    else:
-        key = "bot_login"
-        whose = "the bot's account"
     expected_login = getattr(settings.twitch, key)
     if expected_login:
         whose += f" ({expected_login})"
@@ -365,10 +373,12 @@ async def sign_in(
         f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value})."
     )
     common.say(f"The log-in is kept in {store.place(account)}.")
+    # A browser that is signed in to another account gives that one's log-in without asking.
     if token.login and expected_login and token.login != expected_login:
         common.say(
             f"Note: `{key}` in [twitch] is {expected_login}. Sign in with that account, or change the setting."
         )
+    # Without a list of rights there is nothing to compare.
     missing = lacking(account, settings, token.scopes) if token.scopes else ""
     if missing:
         common.say(missing)
@@ -390,7 +400,7 @@ async def _logout(arguments: argparse.Namespace) -> None:
 
 
 async def sign_out(
-    settings: "Settings",
+    settings: Settings,
     account: "Account",
     store: "TokenStore",
 ) -> None:
@@ -420,7 +430,7 @@ async def sign_out(
 
 def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
     """Let the computer start this copy, if it starts one that an update has replaced."""
-    # with a channel it only reads that one
+    # With a channel it only reads that one.
     if arguments.channel is not None:
         return
     from forgetmenot.app import autostart
@@ -430,6 +440,7 @@ def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
             common.say(
                 "Starting with this computer now means this copy: the earlier one is gone."
             )
+    # It starts all the same: that the computer starts the old copy is no reason not to.
     except ForgetMeNotError as error:
         common.say(str(error))
 
@@ -455,12 +466,12 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     """
     from forgetmenot.app.doctor import BAD, Examined, examine
     from forgetmenot.app.doctor import report as as_json
-    from forgetmenot.settings.schema import Settings
 
     database = common.database_path(arguments)
     try:
         settings = common.chosen_settings(arguments.config)
         trouble = ""
+    # A file that cannot be read is one of the things to report; the rest is checked all the same.
     except SettingsError as error:
         settings = Settings()
         trouble = str(error)
@@ -501,6 +512,7 @@ def _autostart(arguments: argparse.Namespace) -> None:
         autostart.enable(common.options_given(arguments, arguments.config))
     elif arguments.what == "off":
         autostart.disable()
+    # Asked of the system, not concluded from what was typed.
     on = autostart.is_on()
     entry = str(autostart.entry())
     starts = "starts" if on else "does not start"
@@ -532,7 +544,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
 
     database = common.database_path(arguments)
     folder = common.data_folder()
-    # also those of other channels' memories
+    # Also those of other channels' memories.
     locks = [*folder.rglob("*.lock"), *database.parent.glob("*.lock")]
     if any(is_locked(lock.with_suffix("")) for lock in locks):
         raise InputError(
@@ -542,6 +554,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         raise InputError(
             f"--data deletes {folder}, where --db is not needed. Delete {database.parent} yourself."
         )
+    # Asked before anything is done, so that a "no" leaves all as it was.
     delete = arguments.data and folder.is_dir()
     warning = f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
     if delete and not arguments.yes and not common.confirmed(warning):
@@ -550,9 +563,10 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     try:
         settings = common.chosen_settings(arguments.config)
     except SettingsError as error:
-        # the defaults do: Twitch knows whose token it is, and the file could only name other addresses
+        # The defaults do: Twitch knows whose token it is, and the file could only name other addresses.
         common.say(str(error))
         settings = Settings()
+    # Revoked before the folder goes: the log-ins may be files in it.
     for account in Account:
         await sign_out(settings, account, token_store(arguments))
     secrets = SecretStore(login_folder(database))
@@ -565,7 +579,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         autostart.disable()
         common.say("The bot no longer starts with this computer.")
     if delete:
-        # of a link also what it points to
+        # Of a link also what it points to.
         shutil.rmtree(folder.resolve())
         folder.unlink(missing_ok=True)
         common.say(f"{folder} is deleted.")

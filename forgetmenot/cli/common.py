@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from forgetmenot.operations.types import Operation, Parameter, ParameterKind
     from forgetmenot.store.database import Database, Source
 
-# The module of each command.
+# The module of each command, of which only that one is imported. The order is that of the help.
 COMMANDS = {
-    **dict.fromkeys(("start", "setup"), "bot"),
+    "start": "bot",
+    "setup": "bot",
     "demo": "play",
-    **dict.fromkeys(
-        (
-            "dock",
-            "connect",
-            "mcp",
-            "login",
-            "logout",
-            "doctor",
-            "autostart",
-            "uninstall",
-        ),
-        "bot",
-    ),
-    **dict.fromkeys(("memory", "viewer"), "memory"),
+    "dock": "bot",
+    "connect": "bot",
+    "mcp": "bot",
+    "login": "bot",
+    "logout": "bot",
+    "doctor": "bot",
+    "autostart": "bot",
+    "uninstall": "bot",
+    "memory": "memory",
+    "viewer": "memory",
     "recap": "recap",
     "learn": "play",
-    **dict.fromkeys(
-        ("why", "cost", "actions", "evaluate", "recall", "prompt"), "inspect"
-    ),
+    "why": "inspect",
+    "cost": "inspect",
+    "actions": "inspect",
+    "evaluate": "inspect",
+    "recall": "inspect",
+    "prompt": "inspect",
     "replay": "play",
 }
 # Commands that the help does not list.
@@ -97,7 +97,7 @@ def number_from(least: int) -> Callable[[str], int]:
     """Return a parser for whole numbers of at least `least` and at most 18 digits."""
 
     def read(text: str) -> int:
-        # 18 digits: SQLite would make a float of a larger number, and find nothing by it
+        # 18 digits: SQLite would make a float of a larger number, and find nothing by it.
         if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is not a whole number of at least {least}"
@@ -199,6 +199,7 @@ def add_commands(commands: Commands, module: str) -> None:
     """Add the commands that a module declares, and to its groups the operations that change something."""
     groups: dict[str, Commands] = {}
     for declared in _COMMANDS:
+        # Others are there where one process builds several parsers, as tests do.
         if declared.run.__module__ != module:
             continue
         group, _, name = declared.path.rpartition(" ")
@@ -215,36 +216,36 @@ def add_commands(commands: Commands, module: str) -> None:
 
 def _add_operations(groups: Mapping[str, Commands]) -> None:
     """Add the operations whose example is typed in a terminal: `forgetmenot memory retract 12`."""
+    for operation, example in _typed_in_a_terminal():
+        _program, group, name, *_params = example.split()
+        change = Command(
+            path=f"{group} {name}",
+            run=_change,
+            options=_options_of(operation),
+            about=ABOUT_CHANGES[operation.name],
+            keys=f"Example: {example}\n{CHANGE_KEYS}",
+            defaults={"operation": operation},
+        )
+        _add(groups[group], name, change)
+
+
+def _typed_in_a_terminal() -> "Iterator[tuple[Operation, str]]":
+    """Yield the operations that are commands of a group, each with its example: "forgetmenot memory pin 12"."""
     from forgetmenot.operations.commands import OPERATIONS
 
     for operation in OPERATIONS.values():
         for example in operation.examples:
-            words = example.split()
-            if words[0] != "forgetmenot" or words[1] not in groups:
-                continue
-            _program, group, name = words[:3]
-            change = Command(
-                path=f"{group} {name}",
-                run=_change,
-                options=_options_of(operation),
-                about=ABOUT_CHANGES[operation.name],
-                keys=f"Example: {example}\n{CHANGE_KEYS}",
-                defaults={"operation": operation},
-            )
-            _add(groups[group], name, change)
-            break
+            # Other examples are those of chat.
+            if example.startswith("forgetmenot "):
+                yield operation, example
+                break
 
 
 def action_names(group: str) -> list[str]:
     """Return the names of the actions of a group, such as "list" of `memory`."""
-    from forgetmenot.operations.commands import OPERATIONS
-
     paths = [declared.path for declared in _COMMANDS]
-    for operation in OPERATIONS.values():
-        for example in operation.examples:
-            words = example.split()
-            if words[0] == "forgetmenot":
-                paths.append(" ".join(words[1:3]))
+    for _operation, example in _typed_in_a_terminal():
+        paths.append(" ".join(example.split()[1:3]))
     prefix = f"{group} "
     return [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
 
@@ -268,14 +269,17 @@ def _add(
     declared: Command,
 ) -> None:
     """Add one command to a parser."""
-    first_line, _, rest = inspect.cleandoc(declared.run.__doc__ or "").partition("\n\n")
+    docstring = inspect.cleandoc(declared.run.__doc__ or "")
+    first_line, _, rest = docstring.partition("\n\n")
     about = declared.about or first_line[:1].lower() + first_line[1:].rstrip(".")
-    # argparse lists a command only if `help` is given
+    # argparse lists a command only if `help` is given.
     listed = {} if declared.path in FOR_DEVELOPERS else {"help": about}
+    description = " ".join((rest or about).split())
     parser = commands.add_parser(
         name,
         **listed,
-        description=textwrap.fill(" ".join((rest or about).split()), 100),
+        # Wrapped here, because the formatter that leaves `epilog` as it is leaves this as well.
+        description=textwrap.fill(description, 100),
         epilog=declared.keys,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -291,6 +295,7 @@ async def _on_memory(declared: Command, arguments: argparse.Namespace) -> int | 
 
     async with open_existing(existing_database(arguments)) as db:
         answer = await declared.run(db, arguments)
+    # Closed by now: whoever reads the output slowly, such as `less`, keeps no memory open.
     if isinstance(answer, tuple):
         value, lines = answer
         report(arguments, value, lines, to=show_line)
@@ -300,11 +305,11 @@ async def _on_memory(declared: Command, arguments: argparse.Namespace) -> int | 
 
 def _run(declared: Command, arguments: argparse.Namespace) -> int:
     """Run a command, and return the exit code."""
-    work = (
-        _on_memory(declared, arguments)
-        if declared.on_memory
-        else declared.run(arguments)
-    )
+    if declared.on_memory:
+        work = _on_memory(declared, arguments)
+    else:
+        work = declared.run(arguments)
+    # Most commands are asynchronous; those that only print are not.
     if isinstance(work, Coroutine):
         return asyncio.run(_watched(work)) or 0
     return work or 0
@@ -334,15 +339,15 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
     beside a memory (lock, key, requests) must be the same for everybody who opens it.
     """
     path: Path | None = arguments.db
+    if path is None and folder is not None:
+        path = folder / DATABASE
     if path is None:
-        path = (
-            folder / DATABASE if folder is not None else _configured_database(arguments)
-        )
+        path = _configured_database(arguments)
     if path.is_dir():
         raise InputError(
             f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}."
         )
-    # opening a named pipe would wait without end
+    # Opening a named pipe would wait without end.
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is no file. Choose another one with --db.")
     return path.resolve() if path.is_symlink() else path
@@ -354,6 +359,7 @@ def _configured_database(arguments: argparse.Namespace) -> Path:
 
     file = getattr(arguments, "config", None) or data_folder() / SETTINGS_FILE
     channel = ""
+    # A command that only reads the memory works with settings that have an error, too.
     with suppress(SettingsError):
         channel = load_settings(file).twitch.channel
     return file_for(data_folder() / DATABASE, channel)
@@ -378,12 +384,17 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     return path
 
 
-def time_of(name: str, typed: str | None) -> int:
-    """Return the time (ms) that was typed for an option; None: now. Raises InputError."""
-    from forgetmenot.clock import SystemClock, parse_iso
+def now() -> int:
+    """Return the time of this computer's clock (ms)."""
+    from forgetmenot.clock import SystemClock
 
-    if typed is None:
-        return SystemClock().now()
+    return SystemClock().now()
+
+
+def time_of(name: str, typed: str) -> int:
+    """Return the time (ms) that was typed for an option. Raises InputError."""
+    from forgetmenot.clock import parse_iso
+
     try:
         return parse_iso(typed)
     except ValueError:
@@ -401,7 +412,7 @@ def confirmed(
 
     `what`: what the question asks to type.
     """
-    # in a script the question would wait without end
+    # In a script the question would wait without end.
     if not sys.stdin.isatty():
         raise InputError(f"{warning} Add --yes to skip this question.")
     say(f"{warning} Type {what} to continue:")
@@ -411,6 +422,7 @@ def confirmed(
 def options_given(arguments: argparse.Namespace, config: Path | None) -> list[str]:
     """Return the options that start the bot with the same settings and memory."""
     options: list[str] = []
+    # Absolute: what starts with the computer starts in another folder.
     if config is not None:
         options += ["--config", str(config.absolute())]
     if arguments.db is not None:
@@ -434,19 +446,22 @@ async def run_operation(
 
     clock = SystemClock()
     eraser = Eraser(db=db, clock=clock)
+    # Not patient: whoever types is told that the memory cannot be written, and can try again.
+    privacy = PrivacyService(
+        db=db,
+        clock=clock,
+        eraser=eraser,
+        patient=False,
+    )
     context = OperationContext(
         db=db,
         settings=Settings,
         clock=clock,
         operations=OPERATIONS,
         eraser=eraser,
-        privacy=PrivacyService(
-            db=db,
-            clock=clock,
-            eraser=eraser,
-            patient=False,
-        ),
+        privacy=privacy,
     )
+    # Whoever may type here may open the file as well: there is no smaller right to check.
     asker = Asker(Surface.CLI, role=Role.BROADCASTER)
     return await run(context, name, params, asker)
 
@@ -457,8 +472,12 @@ CHANGE_KEYS = 'JSON: {"ok", "code" (what came of it), "line" (the same in words)
 def _options_of(operation: "Operation") -> list[Option]:
     """Return the options of an operation, one for each parameter."""
     kinds = {parameter.kind for parameter in operation.params}
-    options = [_option_of(parameter, kinds) for parameter in operation.params]
-    return [found_option for found_option in options if found_option is not None]
+    options = []
+    for parameter in operation.params:
+        typed_option = _option_of(parameter, kinds)
+        if typed_option is not None:
+            options.append(typed_option)
+    return options
 
 
 def _option_of(
@@ -477,6 +496,7 @@ def _option_of(
         return option(
             "--yes", dest=name, action="store_true", help="do not ask for confirmation"
         )
+    # Beside a text, which takes all words that follow, a viewer can only be an option.
     if parameter.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
         about_viewer = "only about this viewer (default: about anybody)"
         return option("--viewer", metavar="LOGIN", help=about_viewer)
@@ -484,7 +504,7 @@ def _option_of(
         return option(
             name, metavar="LOGIN", help="their login, also a former one, or Twitch ID"
         )
-    # in chat, words may stand for the number; in a terminal the number is typed
+    # In chat, words may stand for the number; in a terminal the number is typed.
     if parameter.optional and ParameterKind.NUMBER in kinds:
         return None
     nargs = "*" if parameter.optional else "+"
@@ -499,10 +519,12 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
     params: dict[str, object] = {}
     for parameter in operation.params:
         value = getattr(arguments, parameter.name, None)
+        # The shell has cut a text at its spaces.
         params[parameter.name] = " ".join(value) if isinstance(value, list) else value
+    # Only an erasure has this parameter.
     if params.get("confirm") is False:
         login = str(params["viewer"])
-        # raises InputError before anything is asked
+        # Raises InputError before anything is asked.
         await known_viewer(db, login)
         warning = (
             f"This permanently erases everything about {login} and cannot be undone."
@@ -547,12 +569,13 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
     if name == "-":
         yield _lines(sys.stdin, "Standard input")
         return
-    # opening a named pipe would wait without end
-    if Path(name).exists() and not Path(name).is_file():
+    path = Path(name)
+    # Opening a named pipe would wait without end.
+    if path.exists() and not path.is_file():
         raise InputError(f"{name} is no file. Use - to read what is piped in.")
     try:
-        # a byte that is no text becomes `\\xff`, which is no JSON, so its line alone is refused
-        file = open_text(Path(name), errors="backslashreplace")
+        # A byte that is no text becomes `\\xff`, which is no JSON, so its line alone is refused.
+        file = open_text(path, errors="backslashreplace")
     except OSError as error:
         raise InputError(
             f"{name} cannot be read: {error.strerror or error}."
@@ -570,7 +593,7 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
             raise InputError(
                 f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or remove it."
             )
-        # PowerShell begins a pipe with a byte order mark, too
+        # PowerShell begins a pipe with a byte order mark, too.
         yield line.removeprefix("\ufeff") if number == 1 else line
 
 
@@ -591,6 +614,7 @@ def show_line(text: str = "") -> None:
 
 def has_terminal() -> bool:
     """Return whether somebody sees what is printed. A Windows program without a console has no streams."""
+    # Typed anew: the type stubs know nothing of a program without streams.
     stream: TextIO | None = sys.stderr
     return stream is not None and stream.isatty()
 
@@ -605,6 +629,7 @@ def show_failure(sentence: str) -> None:
     style = "font: 1.1rem system-ui, sans-serif; margin: 15vh auto; max-width: 36em"
     folder = data_folder()
     page = folder / "not-started.html"
+    # On a full disk even this fails, and there is nothing left to show it with.
     with suppress(OSError):
         make_own(folder)
         page.write_text(
@@ -619,7 +644,7 @@ def has_desktop() -> bool:
     """Return whether a browser would open in a window; a text browser would take over the terminal."""
     if sys.platform in ("win32", "darwin"):
         return True
-    # over SSH or in a container there is no window, whatever browser is installed
+    # Over SSH or in a container there is no window, whatever browser is installed.
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
@@ -641,12 +666,15 @@ def _with_commands_as_typed(text: str) -> str:
 
     Without an installation `forgetmenot` is not on the path.
     """
+    # Most lines name no command, and to find out how we were started takes a look at the disk.
     if "forgetmenot " not in text:
         return text
     program = as_typed(same_folder=True)
     if program == "forgetmenot":
         return text
-    commands = rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)"
+    names = "|".join(COMMANDS)
+    commands = rf"(?<![\w/@.-])forgetmenot (?=(?:{names})\b)"
+    # As a function: a path of Windows has backslashes, which re.sub would read as its own marks.
     return re.sub(commands, lambda _match: f"{program} ", text)
 
 
@@ -696,6 +724,7 @@ def dated(row: Mapping[str, object]) -> dict[str, object]:
 
     columns = {}
     for name, value in row.items():
+        # All columns that hold a time are called so; some are NULL, and stay so.
         is_time = name.endswith("_at") or name in {"at", "until"}
         columns[name] = iso(value) if is_time and isinstance(value, int) else value
     return columns
@@ -715,6 +744,7 @@ def use_found_file(arguments: argparse.Namespace) -> None:
     No other place is looked at: a file in the current folder may be anybody's, and settings decide where the log-in is
     sent.
     """
+    # A command without --config has no such attribute: it is left alone, too.
     if getattr(arguments, "config", SETTINGS_FILE) is not None:
         return
     database: Path | None = getattr(arguments, "db", None)
@@ -731,5 +761,6 @@ def chosen_settings(path: Path | None) -> Settings:
     from forgetmenot.operations import actions
 
     settings = load_settings(path)
+    # The schema cannot know the names of actions, which are listed above it.
     actions.refuse_unknown(settings.actions, str(path))
     return settings

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from forgetmenot.store.bot_messages import BotMessage
     from forgetmenot.store.database import Database
 
+# Replies that `why` lists without an ID.
 LISTED = 20
 # What `why` calls the rows of a prompt.
 ROW_LABELS = {
@@ -41,6 +42,7 @@ RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", 
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 EVALUATE_KEYS = """In JSON `outcomes` counts replies: good or bad (rated), deleted, corrected (a used note changed in
 ten minutes), asked_again (by the same viewer within two), silence (nothing followed). `ranks`: used notes by place."""
+# A sum without every price would look smaller than what is billed.
 NO_PRICES = (
     "No prices are set, so there is no sum in money: see [prices] in the settings."
 )
@@ -75,16 +77,17 @@ async def _prompt(arguments: argparse.Namespace) -> None:
     """
     path = common.existing_database(arguments)
     settings = common.chosen_settings(arguments.config)
-    now = common.time_of("--now", arguments.now) if arguments.now else None
-    prompt = await build_prompt(
-        path, settings, arguments.viewer, arguments.message, now
-    )
+    at = None
+    if arguments.now:
+        at = common.time_of("--now", arguments.now)
+    prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, at)
     sections = []
     lines = [prompt.prefix + prompt.tail, ""]
     for section in prompt.sections:
         row_ids = [row_id for _kind, row_id in section.rows]
         fields = common.picked(section, "name tokens")
         sections.append({**fields, "rows": row_ids, "dropped": section.dropped})
+        # As a table: names of sections have up to 20 letters.
         line = f"{section.name:20} {section.tokens:5} tokens"
         if row_ids:
             line += f"  rows {', '.join(map(str, row_ids))}"
@@ -95,6 +98,7 @@ async def _prompt(arguments: argparse.Namespace) -> None:
     lines.append(f"{'total':20} {prompt.estimated_tokens:5} tokens of {budget}")
     value = {
         **common.picked(prompt, "prefix tail"),
+        # Equal for equal prefixes, which is what a model's cache goes by.
         "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
         "estimated_tokens": prompt.estimated_tokens,
         "sections": sections,
@@ -107,7 +111,7 @@ async def build_prompt(
     settings: Settings,
     viewer: str,
     message: str,
-    now: int | None,
+    at: int | None,
 ) -> "Prompt":
     """Return the prompt that a viewer's message would get at a time (ms; None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
@@ -117,10 +121,11 @@ async def build_prompt(
     from forgetmenot.store.database import open_database
 
     actions = offered(settings.actions, settings.bridge.effects)
+    # As the bot does at its start: a budget too small for the instructions is refused.
     check_floor(settings, settings.twitch.channel, actions)
-    clock = SystemClock() if now is None else ManualClock(now)
+    clock = SystemClock() if at is None else ManualClock(at)
     async with open_database(path) as db:
-        _, composed = await preview(
+        _trigger, composed = await preview(
             viewer, message, db=db, settings=settings, clock=clock
         )
         return composed.prompt
@@ -153,9 +158,9 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     settings = common.chosen_settings(arguments.config)
     if arguments.reply is None:
         return await _last_replies(db, settings)
-    trail = await explain(db, arguments.reply)
-    value = as_json(trail, settings)
-    return value, _why_lines(trail, str(value["cost"]), settings)
+    explanation = await explain(db, arguments.reply)
+    value = as_json(explanation, settings)
+    return value, _why_lines(explanation, str(value["cost"]), settings)
 
 
 async def _last_replies(db: "Database", settings: Settings) -> common.Shown:
@@ -169,10 +174,10 @@ async def _last_replies(db: "Database", settings: Settings) -> common.Shown:
     lines = []
     for reply in replies:
         rows.append(common.picked(reply, "id at trigger mode status text detail"))
+        # The bot may have spoken to nobody, or to somebody who is hidden by now.
         asker = names.get(reply.viewer_id or "", "")
-        lines.append(
-            f"#{reply.id}  {common.local_time(reply.at, settings)}  {_outcome(reply, asker)}"
-        )
+        replied_at = common.local_time(reply.at, settings)
+        lines.append(f"#{reply.id}  {replied_at}  {_outcome(reply, asker)}")
     if not lines:
         return {"replies": rows}, ["The bot has not replied to anything yet."]
     lines.append("`forgetmenot why NUMBER` explains one of them.")
@@ -183,9 +188,9 @@ def _outcome(reply: "BotMessage", asker: str) -> str:
     """Return what made the bot answer, and what came of it: "mentioned by Bob: said “Hi!”"."""
     from forgetmenot.languages import ENGLISH
 
+    # Triggers are stored as they are called ("first line"); a key of a language has no spaces.
     trigger = reply.trigger.replace(" ", "_").replace("-", "_")
-    key = f"page.trigger.{trigger}"
-    cause = ENGLISH(key) if key in ENGLISH else reply.trigger
+    cause = _worded(f"page.trigger.{trigger}", reply.trigger)
     if asker:
         cause += f" ({asker})"
     status = ENGLISH(f"page.status.{reply.status}")
@@ -194,21 +199,34 @@ def _outcome(reply: "BotMessage", asker: str) -> str:
     return f"{cause}: {status}{words}{detail}"
 
 
+def _worded(key: str, name: str) -> str:
+    """Return the words of the interface for a name; the name itself where they lack it.
+
+    A memory may hold names that another version of the bot has written.
+    """
+    from forgetmenot.languages import ENGLISH
+
+    return ENGLISH(key) if key in ENGLISH else name
+
+
 def _why_lines(
-    trail: "ReplyExplanation",
+    explanation: "ReplyExplanation",
     cost: str,
     settings: Settings,
 ) -> list[str]:
     """Return sentences that explain one reply."""
     from forgetmenot.languages import ENGLISH
 
-    reply = trail.reply
-    asker = ENGLISH.reason(trail.viewer_name) if reply.viewer_id else ""
+    reply = explanation.reply
+    # Of somebody who has no name any more it is a reason, which each language words.
+    viewer_name = ENGLISH.reason(explanation.viewer_name)
+    asker = viewer_name if reply.viewer_id else ""
     lines = [f"Reply {reply.id}, {common.local_time(reply.at, settings)}."]
-    if trail.question:
-        lines.append(f"{ENGLISH.reason(trail.viewer_name)} wrote: “{trail.question}”")
+    # Gone once the line is older than a day: raw chat is deleted then.
+    if explanation.question:
+        lines.append(f"{viewer_name} wrote: “{explanation.question}”")
     lines.append(f"What made it answer: {_outcome(reply, asker)}")
-    lines += [f"Action: {ENGLISH.reason(action)}" for action in trail.actions]
+    lines += [f"Action: {ENGLISH.reason(action)}" for action in explanation.actions]
     if reply.model:
         lines.append(_model_sentence(reply, cost))
     if reply.filters:
@@ -217,18 +235,17 @@ def _why_lines(
         numbers = ", ".join(f"#{note_id}" for note_id in reply.used)
         lines.append(f"It used {common.counted(len(reply.used), 'note')}: {numbers}.")
     if reply.outcome:
-        key = f"page.outcome.{reply.outcome}"
-        outcome = ENGLISH(key) if key in ENGLISH else reply.outcome
+        outcome = _worded(f"page.outcome.{reply.outcome}", reply.outcome)
         lines.append(f"Afterwards it was {outcome}.")
-    if trail.sections:
+    if explanation.sections:
         lines.append("Its prompt held:")
-    for section in trail.sections:
-        key = f"page.section.{section.name}"
-        title = ENGLISH(key) if key in ENGLISH else section.name
+    for section in explanation.sections:
+        title = _worded(f"page.section.{section.name}", section.name)
         left_out = f", {section.dropped} left out" if section.dropped else ""
         lines.append(f"  {title} ({common.counted(section.tokens, 'token')}{left_out})")
         for row in section.rows:
             label = ROW_LABELS.get(row.of, row.of)
+            # As it reads today: "no longer stored" where it is gone.
             lines.append(f"    {label} {row.id}: {ENGLISH.reason(row.text)}")
     return lines
 
@@ -264,7 +281,10 @@ async def _recall(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.clock import ManualClock
     from forgetmenot.memory.recall import Recall
 
-    clock = ManualClock(common.time_of("--now", arguments.now))
+    # One moment for all questions, so that the same file gives the same answers.
+    clock = ManualClock(common.now())
+    if arguments.now is not None:
+        clock = ManualClock(common.time_of("--now", arguments.now))
     recall = Recall(db=db, settings=Settings, clock=clock)
     with common.text_lines(arguments.batch) as lines:
         for number, line in enumerate(lines, start=1):
@@ -294,6 +314,7 @@ async def _answer(
         question = msgspec.json.decode(line, type=Question)
     except msgspec.MsgspecError as error:
         return {"id": None, "error": f"line {number}: {error}"}
+    # Of the bot's own work alone; to open the memory and to read the line takes longer.
     started = perf_counter()
     typed_names = [name.removeprefix("@").casefold() for name in question.viewers]
     viewer_ids: list[str] = []
@@ -302,15 +323,12 @@ async def _answer(
             if viewer_id not in viewer_ids:
                 viewer_ids.append(viewer_id)
     query = recall.query(question.text, names=typed_names)
-    recalled = (
-        await recall.about(viewer_ids, query, question.limit) if viewer_ids else []
-    )
+    note_ids = []
+    if viewer_ids:
+        matches = await recall.about(viewer_ids, query, question.limit)
+        note_ids = [match.note.id for match in matches]
     ms = (perf_counter() - started) * 1_000
-    return {
-        "id": question.id,
-        "note_ids": [match.note.id for match in recalled],
-        "ms": round(ms, 3),
-    }
+    return {"id": question.id, "note_ids": note_ids, "ms": round(ms, 3)}
 
 
 # ── what models cost ────────────────────────────────────────────────────────────────────────
@@ -349,27 +367,32 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         raise InputError(
             f"--since {arguments.since}: a number and a unit are needed, for example 12h or 7d."
         )
-    since = common.time_of("now", None) - period
+    since = common.now() - period
     settings = common.chosen_settings(arguments.config)
+    # Days outlive the log of calls, so they are asked for from a table of their own.
+    if arguments.by == "day":
+        first_day = iso_day(since, settings.bot.timezone)
+        bills = await counts.daily_bills(db, first_day)
+    else:
+        bills = await counts.bills(db, arguments.by, since)
     rows = []
     lines = []
     used_in_all: dict[str, prices.TokenCounts] = {}
-    if arguments.by == "day":
-        bills = await counts.daily_bills(db, iso_day(since, settings.bot.timezone))
-    else:
-        bills = await counts.bills(db, arguments.by, since)
     for bill in bills:
-        before = used_in_all.get(bill.model, prices.TokenCounts(0, 0, 0))
-        used_in_all[bill.model] = prices.TokenCounts(
-            *map(sum, zip(before, bill.used, strict=True))
-        )
+        model = bill.model
         used = bill.used
-        cost = prices.cost_text(settings, {bill.model: used})
+        # A model may have a bill in each group; the sum is made by model, because their prices differ.
+        used_before = used_in_all.get(model, prices.TokenCounts(0, 0, 0))
+        used_in_all[model] = prices.TokenCounts(
+            input=used_before.input + used.input,
+            cached=used_before.cached + used.cached,
+            output=used_before.output + used.output,
+        )
+        cost = prices.cost_text(settings, {model: used})
         fields = common.picked(bill, "group model calls failed")
         rows.append({**fields, **used._asdict(), "cost": cost})
-        lines.append(
-            f"{bill.group}: {_bill_sentence(bill.model, bill.calls, used, cost)}"
-        )
+        sentence = _bill_sentence(model, bill.calls, used, cost)
+        lines.append(f"{bill.group}: {sentence}")
     total = prices.cost_text(settings, used_in_all)
     value = {"since": since, "by": arguments.by, "rows": rows, "cost": total}
     if not rows:
@@ -415,22 +438,25 @@ async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Sho
     from forgetmenot.languages import ENGLISH
     from forgetmenot.reply.evaluation import evaluate
 
-    figures = await evaluate(db, common.chosen_settings(arguments.config).bot.timezone)
-    value = {**asdict(figures), "weeks": [asdict(week) for week in figures.weeks]}
+    settings = common.chosen_settings(arguments.config)
+    figures = await evaluate(db, settings.bot.timezone)
+    weeks = [asdict(week) for week in figures.weeks]
+    value = {**asdict(figures), "weeks": weeks}
     if not figures.replies:
         return value, ["The bot has sent no replies yet."]
-    titles = {
-        name: ENGLISH(f"page.answers.outcome.{name}") for name in figures.outcomes
-    }
+    titles = {}
+    for name in figures.outcomes:
+        titles[name] = ENGLISH(f"page.answers.outcome.{name}")
     head = "  ".join(["week of   ", "replies", *titles.values()])
     lines = [f"{figures.replies} replies, by how they were taken:", head]
     for week in figures.weeks:
-        counts = [
-            f"{count:{len(titles[name])}}" for name, count in week.outcomes.items()
-        ]
-        lines.append(
-            "  ".join([week.week, f"{sum(week.outcomes.values()):7}", *counts])
-        )
+        replies = sum(week.outcomes.values())
+        cells = [week.week, f"{replies:7}"]
+        for name, count in week.outcomes.items():
+            # As wide as the title above it.
+            width = len(titles[name])
+            cells.append(f"{count:{width}}")
+        lines.append("  ".join(cells))
     if figures.share_used is not None:
         lines.append(
             f"Of the notes in their prompts the replies used {figures.share_used:.0%}."
@@ -467,6 +493,7 @@ async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Show
 
     settings = common.chosen_settings(arguments.config)
     rows = await action_logs.latest(db, arguments.limit)
+    # The columns of --json that are printed as they are stored.
     fields = "id at name status verdict rule reason detail params decided_by expires_at revert_at"
     askers = {row.asked_by for row in rows if row.asked_by}
     targets = {row.target_id for row in rows if row.target_id}
@@ -478,14 +505,15 @@ async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Show
         target = names.get(row.target_id or "")
         names_of_row = {"class": row.kind, "asked_by": asked_by, "target": target}
         actions.append({**common.picked(row, fields), **names_of_row})
-        key = f"action.name.{row.name}"
-        action = ENGLISH(key) if key in ENGLISH else row.name
+        action = _worded(f"action.name.{row.name}", row.name)
         if target:
             action += f" {target}"
         if asked_by:
             action += f", asked by {asked_by}"
         status = ENGLISH(f"page.status.{row.status}")
+        # What came of it, and why the bot proposed it; either may be empty.
         details = [ENGLISH.reason(text) for text in (row.detail, row.reason) if text]
         sentence = f"{action}: {status}. {' '.join(details)}".rstrip()
-        lines.append(f"#{row.id}  {common.local_time(row.at, settings)}  {sentence}")
+        proposed_at = common.local_time(row.at, settings)
+        lines.append(f"#{row.id}  {proposed_at}  {sentence}")
     return {"actions": actions}, lines or ["Nothing has been proposed yet."]

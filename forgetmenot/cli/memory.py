@@ -40,6 +40,7 @@ FILTERS = (
     ),
 )
 NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
+# Columns of an export that hold JSON as text.
 _JSON_COLUMNS = {"topics", "asked_with", "params_json"}
 LOGIN = option(
     "login", metavar="LOGIN", help="their login, also a former one, or Twitch ID"
@@ -82,10 +83,8 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
 def _empty_list(arguments: argparse.Namespace) -> str:
     """Return the sentence that stands for a list of notes without any."""
-    is_filtered = (
-        arguments.viewer is not None or arguments.status != "active" or arguments.after
-    )
-    if is_filtered:
+    is_whole_list = arguments.viewer is None and not arguments.after
+    if not is_whole_list or arguments.status != "active":
         return "No note fits these options."
     return "There are no notes yet. They are made while the bot listens to a stream."
 
@@ -110,11 +109,15 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     note = await notes.get(db, arguments.id)
     if note is None:
         raise _no_note(arguments.id)
-    details = f"  {note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}"
-    return (await as_json(db, [note]))[0], [*await as_lines(db, [note]), details]
+    status = note.status.value
+    details = f"  {status}, {note.source_kind.value}, confidence {note.confidence:.2f}"
+    [row] = await as_json(db, [note])
+    lines = await as_lines(db, [note])
+    return row, [*lines, details]
 
 
 def _no_note(note_id: int) -> InputError:
+    """Return the error for a number that no note has."""
     return InputError(
         f"There is no note {note_id}. `forgetmenot memory list` lists the numbers."
     )
@@ -123,17 +126,15 @@ def _no_note(note_id: int) -> InputError:
 @command("memory why", NOTE, keys=NOTE_KEYS, on_memory=True)
 async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show where a note comes from."""
-    from forgetmenot.clock import SystemClock
     from forgetmenot.memory import provenance
     from forgetmenot.store import notes
 
     note = await notes.get(db, arguments.id)
     if note is None:
         raise _no_note(arguments.id)
-    chain = await provenance.chain(db, note.id, SystemClock().now())
-    return {"note": (await as_json(db, [note]))[0], **chain}, provenance.in_words(
-        note, chain
-    )
+    chain = await provenance.chain(db, note.id, common.now())
+    [row] = await as_json(db, [note])
+    return {"note": row, **chain}, provenance.in_words(note, chain)
 
 
 @command("memory never", on_memory=True)
@@ -146,24 +147,26 @@ async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown
     rows = await notes.suppressions(db)
     viewer_ids = {row.viewer_id for row in rows if row.viewer_id is not None}
     logins = await viewers.logins(db, sorted(viewer_ids))
-    value = []
+    entries = []
     lines = []
     for row in rows:
         login = logins.get(row.viewer_id or "")
         fields = common.picked(row, "id viewer_id words at")
-        value.append({**fields, "viewer": login, "note": row.note_id})
+        entries.append({**fields, "viewer": login, "note": row.note_id})
         whose = "anybody"
         if row.viewer_id:
             whose = login or "somebody"
-        topic = row.words or f"note #{row.note_id}"
-        lines.append(f"{row.id}. {whose}: {topic}")
+        words = row.words or f"note #{row.note_id}"
+        lines.append(f"{row.id}. {whose}: {words}")
+    # Topics that are on the list as hashes alone, so that the memory itself mentions nothing.
     empty = {"viewer_id": None, "words": "", "viewer": None, "note": None}
-    for hashed in await unlisted(db):
-        value.append({**empty, "id": hashed.id, "at": hashed.at})
+    for topic in await unlisted(db):
+        named_at = iso(topic.at)
+        entries.append({**empty, "id": topic.id, "at": topic.at})
         lines.append(
-            f"{hashed.id}. a topic named at {iso(hashed.at)}; its words are not stored"
+            f"{topic.id}. a topic named at {named_at}; its words are not stored"
         )
-    return {"never": value}, lines or ["Nothing is on the list."]
+    return {"never": entries}, lines or ["Nothing is on the list."]
 
 
 # ── notes as JSON, or as lines ──────────────────────────────────────────────────────────────
@@ -178,10 +181,10 @@ async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
     lines = []
     for note in notes:
         scope = note.scope.value.replace("_", " ")
+        # A fact about the channel has its scope in the place of a person.
         subject = names.get(note.subject_id or "", scope)
-        lines.append(
-            f"#{note.id} {subject}: {with_names(note.fact, names)}{_status(note)}"
-        )
+        fact = with_names(note.fact, names)
+        lines.append(f"#{note.id} {subject}: {fact}{_status(note)}")
     return lines
 
 
@@ -208,6 +211,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
         row["viewer"] = logins.get(note.subject_id or "")
         row["viewer_id"] = row.pop("subject_id")
         row["fact"] = with_names(note.fact, names)
+        # It is computed: further digits would only be noise.
         row["confidence"] = round(note.confidence, 4)
         rows.append(row)
     return rows
@@ -224,14 +228,15 @@ async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     result = await common.run_operation(db, "export", {"viewer": arguments.login})
     if not result.ok:
         raise InputError(sentence(result))
+    # The person's own row, and a list of rows for each other kind of data.
     parts: Mapping[str, Any] = result.data
     export: dict[str, object] = {"person": common.dated(parts["person"])}
     for name, rows in parts.items():
         if isinstance(rows, list):
             export[name] = [_readable(row) for row in rows]
-    sys.stdout.write(
-        msgspec.json.format(common.encoded(export), indent=2).decode() + "\n"
-    )
+    # Not through `show_line`, which would replace signs in what is theirs.
+    text = msgspec.json.format(common.encoded(export), indent=2).decode()
+    sys.stdout.write(f"{text}\n")
 
 
 def _readable(row: dict[str, object]) -> dict[str, object]:
@@ -284,20 +289,19 @@ async def _import(arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.database import open_database
 
-    privacy = (
-        None
-        if arguments.unfiltered
-        else common.chosen_settings(arguments.config).privacy
-    )
-    now = common.time_of("now", None)
+    # Without these settings import_notes filters nothing.
+    privacy = None
+    if not arguments.unfiltered:
+        privacy = common.chosen_settings(arguments.config).privacy
+    now = common.now()
     with common.text_lines(arguments.file) as import_lines:
+        # Made where there is none: a new bot may begin with what an old one knew.
         async with open_database(common.database_path(arguments)) as db:
             result = await import_notes(db, import_lines, now=now, privacy=privacy)
     refused_count = len(result.refused)
-    lines = [
-        f"line {refused.line}: {refused.reason}"
-        for refused in result.refused[:REFUSED_SHOWN]
-    ]
+    lines = []
+    for refused in result.refused[:REFUSED_SHOWN]:
+        lines.append(f"line {refused.line}: {refused.reason}")
     if refused_count > REFUSED_SHOWN:
         lines.append(f"… and {refused_count - REFUSED_SHOWN} more; --json prints all.")
     lines.append(
@@ -306,6 +310,7 @@ async def _import(arguments: argparse.Namespace) -> None:
     counts = common.picked(result, "imported episodes viewers")
     refused_rows = [refused._asdict() for refused in result.refused]
     common.report(arguments, {**counts, "refused": refused_rows}, lines)
+    # A file of which nothing is of use is an error; a few lines that are refused are none.
     if result.refused and not result.imported:
         raise InputError(
             f"None of the {refused_count} lines of {arguments.file} could be used. Nothing changed."
@@ -318,9 +323,9 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import export_notes
 
     subject_id = await _subject(db, arguments)
-    async for line in export_notes(
-        db, subject_id=subject_id, status=_status_filter(arguments)
-    ):
+    status = _status_filter(arguments)
+    # Line by line: all notes together may not fit into memory.
+    async for line in export_notes(db, subject_id=subject_id, status=status):
         common.emit(line)
 
 
@@ -332,9 +337,10 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.database import open_database
 
     path = common.existing_database(arguments)
+    # A running bot would go on with the requests that it has read.
     with instance_lock(path):
         async with open_database(path, requests_lost=True) as db:
-            opted_out = await start_new_requests(db, common.time_of("now", None))
+            opted_out = await start_new_requests(db, common.now())
     line = f"A new file was begun. {opted_out} people stay opted out."
     common.report(arguments, {"opted_out": opted_out}, [line])
 
@@ -356,17 +362,17 @@ async def _backup(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.backup import copies_of
     from forgetmenot.store.database import open_database
 
-    now = common.time_of("now", None)
+    now = common.now()
+    target = arguments.path
     async with open_database(common.existing_database(arguments)) as db:
-        if arguments.path is None:
-            # a backup that somebody asked for deletes no older one
+        if target is None:
+            # A backup that somebody asked for deletes no older one.
             keep = max(Settings().privacy.keep_backups, len(copies_of(db.path)) + 1)
             made = await backups.make(db, at=now, keep=keep)
         else:
-            name = backups.name_of(db.path, now)
-            target = (
-                arguments.path / name if arguments.path.is_dir() else arguments.path
-            )
+            if target.is_dir():
+                target /= backups.name_of(db.path, now)
+            # It may be anybody's file, and a backup that is already there is not replaced.
             if target.exists():
                 raise InputError(f"{target} already exists. Choose another name.")
             made = await backups.copy_to(db, target)
@@ -395,12 +401,14 @@ async def _restore(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory import backups
 
     path = common.database_path(arguments)
+    # Where there is no memory yet nothing is replaced.
     must_ask = path.exists() and not arguments.yes
     if must_ask and not common.confirmed(f"This replaces the memory in {path}."):
         common.say("Nothing was changed.")
         return 1
-    now = common.time_of("now", None)
+    now = common.now()
     keep = Settings().privacy.keep_backups
+    # Raises an error of ours while the bot runs: it would go on writing to the file that is replaced.
     with instance_lock(path):
         restored = await backups.restore(arguments.path, path, now=now, keep=keep)
     counts = common.picked(
@@ -409,6 +417,7 @@ async def _restore(arguments: argparse.Namespace) -> int:
     lines = [
         f"Restored: {restored.notes} notes and {restored.episodes} summaries, without chat."
     ]
+    # What was decided after the backup was made, from the file of privacy requests.
     repeated = {
         "erasures": restored.erased,
         "facts forgotten": restored.forgotten,

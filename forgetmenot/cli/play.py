@@ -51,8 +51,10 @@ async def _demo(arguments: argparse.Namespace) -> None:
         arguments, folder=common.data_folder() / common.DEMO_FOLDER
     )
     is_on_terminal = sys.stdout.isatty() and not arguments.fast and not arguments.json
+    # Where nobody can see a page, or a script reads the output, none is opened.
     watched = is_on_terminal and common.has_desktop()
     stay = arguments.stay or watched
+    # Only a checkout has the page; a wheel does not bring the documentation.
     privacy_page = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
     privacy = str(privacy_page) if privacy_page.is_file() else "!privacy in chat"
     steps = [
@@ -67,7 +69,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
         steps.append("The dock stays open. Ctrl-C ends the demo.")
 
     def show_text(style: str, text: str) -> None:
-        # with --json standard output holds JSON only
+        # With --json standard output holds JSON only.
         if not arguments.json:
             _show_styled(style, text)
 
@@ -86,11 +88,13 @@ async def _demo(arguments: argparse.Namespace) -> None:
         finished=finished,
         fast=arguments.fast,
         stay=stay,
+        # A memory that somebody named may be their own: the demo does not begin it anew.
         ours=arguments.db is None,
     )
     await play(path, show)
 
 
+# SGR codes of terminals.
 COLOURS = {
     "caption": "1;36",
     "bot": "1;32",
@@ -103,17 +107,21 @@ COLOURS = {
 def _show_styled(style: str, text: str) -> None:
     """Print a line of the demo; on a terminal in its width, and in colours unless NO_COLOR is set."""
     line = common.printable(text)
-    if (
-        sys.stdout.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    ):
+    if _shows_colours():
+        # A line that goes on begins a little further in than the line itself.
         indent = " " * (len(text) - len(text.lstrip()) + 2)
         columns = shutil.get_terminal_size().columns
         line = textwrap.fill(line, max(40, columns - 1), subsequent_indent=indent)
         if style in COLOURS:
             line = f"\x1b[{COLOURS[style]}m{line}\x1b[0m"
     print(line, flush=True)
+
+
+def _shows_colours() -> bool:
+    """Return whether standard output is a terminal that shows colours, and they are wanted (no-color.org)."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return False
+    return os.environ.get("TERM") != "dumb"
 
 
 # ── recordings ──────────────────────────────────────────────────────────────────────────────
@@ -200,6 +208,7 @@ async def _learn(arguments: argparse.Namespace) -> None:
         return
     last_percent = ""
 
+    # Called for each part that is read: only what would be printed anew is.
     def progress(share: float) -> None:
         nonlocal last_percent
         percent = f"{share:4.0%}"
@@ -208,6 +217,7 @@ async def _learn(arguments: argparse.Namespace) -> None:
             last_percent = percent
 
     async with open_database(path) as db:
+        # The key may be in the keyring instead of a variable.
         environ = environment_with_key(settings.model, login_folder(path))
         meter = Meter(db, clock, lambda: settings.bot.timezone)
         models = build_models(settings.model, meter, environ=environ)
@@ -224,5 +234,6 @@ async def _learn(arguments: argparse.Namespace) -> None:
     value = common.picked(report, "lines streams episodes notes known trouble excluded")
     value["bad"] = {path: asdict(unread) for path, unread in report.bad.items()}
     common.report(arguments, value, [report.in_words(ENGLISH)], to=common.show_line)
+    # What was learned until then is stored.
     if report.trouble:
         raise InputError("Type the same command again to go on.")

@@ -42,14 +42,17 @@ async def _recap(db: "Database", arguments: argparse.Namespace) -> "Shown":
     from forgetmenot.store import streams
 
     settings = common.chosen_settings(arguments.config)
+    # A number is at least 1, so 0 is not one that somebody typed.
     stream_id = arguments.stream or await chapters.newest_stream(db)
     if arguments.chapters is None:
         recap = await markdown_of(db, stream_id, settings)
         if recap is None:
             raise InputError("There is no recap of that stream.")
         return {"stream": stream_id, "markdown": recap}, recap.splitlines()
+    # Raises InputError for a stream that there is not, so that it is there below.
     rows = await chapters.chapters_of(db, stream_id, settings)
-    stream = (await streams.get_many(db, [stream_id]))[stream_id]
+    stream_by_id = await streams.get_many(db, [stream_id])
+    stream = stream_by_id[stream_id]
     text = chapters.as_text(rows, arguments.chapters, stream.title)
     shown_rows = [row._asdict() for row in rows]
     return {"stream": stream_id, "chapters": shown_rows}, text.splitlines()
