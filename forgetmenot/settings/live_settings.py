@@ -29,7 +29,7 @@ from forgetmenot.settings.schema import Settings
 
 Form = dict[str, object]
 
-
+# What stands in the place of the file's name in an error of a value that somebody typed in the dock.
 _NEW_VALUE = "The new value"
 _PLACE = re.compile(rf"{_NEW_VALUE}: table \[(\w+)\], key `(\w+)`:? ?")
 # Letters from which a text is typed into a large field.
@@ -78,17 +78,16 @@ class LiveSettings:
             except SettingsError as error:
                 language = in_language(self._current.bot.language)
                 raise SettingsError(_with_label(str(error), language)) from error
+            # Before the change counts: a full disk refuses it, and the bot does not do what its file denies.
             if self.path is not None:
                 change_file(self.path, values)
-            if any(
-                getattr(settings, table) != getattr(self._current, table)
-                for table in RESTARTING
-            ):
+            if _must_restart(self._current, settings):
                 self.generation += 1
             self._current = settings
         return settings
 
     def _with_values(self, values: Mapping[tuple[str, str], object]) -> Settings:
+        """Return the settings with some changed. Raises SettingsError."""
         # From the current settings, not the file: an option of the command line stays.
         tables = msgspec.to_builtins(self._current)
         for (table, key), value in values.items():
@@ -109,18 +108,23 @@ class LiveSettings:
         self.generation += 1
 
 
+def _must_restart(old: Settings, new: Settings) -> bool:
+    """Return whether the connection or the model has to be built anew."""
+    return any(getattr(old, table) != getattr(new, table) for table in RESTARTING)
+
+
 def _with_label(error: str, language: Language) -> str:
     """Return what is wrong with a value, with the setting's label for its table and key."""
     place = _PLACE.match(error)
     if place is None or (place[1], place[2]) not in LABELS:
         return error
-    label, _ = language.pair(f"settings.{place[1]}.{place[2]}")
+    label, _explanation = language.pair(f"settings.{place[1]}.{place[2]}")
+    # Errors of `load` are reasons with two parts; those of msgspec are plain sentences.
     if isinstance(error, Reason):
         return reason("wrong_setting", where=label, why=error.values["why"])
     problem = error[place.end() :]
-    return reason(
-        "wrong_setting", where=label, why=f"{problem[:1].upper()}{problem[1:]}"
-    )
+    sentence = problem[:1].upper() + problem[1:]
+    return reason("wrong_setting", where=label, why=sentence)
 
 
 def form_of(table: str, key: str) -> Form:
@@ -128,6 +132,7 @@ def form_of(table: str, key: str) -> Form:
 
     The kinds are choice, switch, number, list and text.
     """
+    # A text in the schema, because which languages there are is known by their files.
     if (table, key) == ("bot", "language"):
         return {"kind": "choice", "choices": list(languages())}
     value_type = _field_type(_field_type(Settings, table), key)
@@ -149,6 +154,7 @@ def form_of(table: str, key: str) -> Form:
 
 
 def _field_type(struct: type[msgspec.Struct], name: str) -> Any:  # noqa: ANN401  # any type
+    """Return the type of a field, with its bounds. Raises LookupError for an unknown one."""
     for field in msgspec.structs.fields(struct):
         if field.name == name:
             return field.type
@@ -164,18 +170,20 @@ def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Setting
     from tomlkit.exceptions import TOMLKitError
 
     try:
+        # Windows' editors put a byte order mark first, and end lines in their own way.
         text = path.read_bytes().decode("utf-8-sig")
         line_end = "\r\n" if "\r\n" in text else "\n"
         new_text = _changed_toml(text.replace("\r\n", "\n"), values)
     except (OSError, TOMLKitError, TypeError, ValueError, AttributeError) as error:
         raise SettingsError(f"{path} cannot be changed: {error}.") from error
     settings = parse_settings(new_text, str(path))
+    new_text = new_text.replace("\n", line_end)
     # A link stays one: the file it points to is replaced.
     file = path.resolve()
     try:
-        replace_file(
-            file, new_text.replace("\n", line_end), mode=file.stat().st_mode & 0o777
-        )
+        # With the rights that the old one has: somebody may have closed it to others.
+        mode = file.stat().st_mode & 0o777
+        replace_file(file, new_text, mode=mode)
     except OSError as error:
         code = "disk_full" if error.errno == errno.ENOSPC else "not_written"
         raise SettingsError(
@@ -185,6 +193,8 @@ def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Setting
 
 
 def _changed_toml(text: str, values: Mapping[tuple[str, str], object]) -> str:
+    """Return TOML with some values changed, and all else as it was. Raises TOMLKitError and others of tomlkit's."""
+    # Imported late: only a change needs it.
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -242,6 +252,7 @@ _SHOWN = (
 
 
 def _labels() -> dict[tuple[str, str], Label]:
+    """Return the settings of _SHOWN, by table and key, in their order."""
     labels = {}
     for group, table, basic_keys, advanced_keys in _SHOWN:
         for key in basic_keys.split():
@@ -259,4 +270,5 @@ RESTARTING = frozenset({"twitch", "model", "hearing"})
 
 def presets(language: Language) -> dict[str, str]:
     """Return characters to begin with, by their titles."""
-    return dict(language.pair(f"preset.{name}") for name in ("warm", "dry", "fan"))
+    pairs = [language.pair(f"preset.{name}") for name in ("warm", "dry", "fan")]
+    return dict(pairs)

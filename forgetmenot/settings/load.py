@@ -44,9 +44,8 @@ def example_toml() -> str:
     packaged = resources.files("forgetmenot.settings") / "config.example.toml"
     if packaged.is_file():
         return packaged.read_text(encoding="utf-8")
-    return (Path(__file__).parents[2] / "config.example.toml").read_text(
-        encoding="utf-8"
-    )
+    file = Path(__file__).parents[2] / "config.example.toml"
+    return file.read_text(encoding="utf-8")
 
 
 def load_settings(path: Path) -> Settings:
@@ -55,6 +54,7 @@ def load_settings(path: Path) -> Settings:
 
 
 def _read(path: Path) -> str:
+    """Return the text of a settings file. Raises SettingsError."""
     is_pipe_or_device = path.exists() and not path.is_file() and not path.is_dir()
     # Reading one may never end.
     if is_pipe_or_device:
@@ -134,6 +134,7 @@ def convert(tables: Mapping[str, Any], source: str) -> Settings:
 
 def _complaint(message: str) -> str:
     """Return what msgspec says of some tables, for people who do not program."""
+    # msgspec ends its errors with where: "Expected `int`, got `str` - at `$.memory.notes_per_viewer`".
     path = _PATH.search(message)
     place = _ANY_NAME.sub(r"\1.NAME", path[1] if path else "")
     problem = _PATH.sub("", message)
@@ -142,19 +143,21 @@ def _complaint(message: str) -> str:
         return _unknown_name(unknown[1], place)
     table, _, key = place.rpartition(".")
     if table:
+        # Of an entry of a list msgspec says "aliases[...]".
         bare_key = key.partition("[")[0]
-        return (
-            f": table [{table}], key `{bare_key}`{value_complaint(problem, table, key)}"
-        )
+        complaint = value_complaint(problem, table, key)
+        return f": table [{table}], key `{bare_key}`{complaint}"
     if key:
         return f": `{key}` must be a table, written as [{key}]."
     return f": {message}."
 
 
 def _unknown_name(name: str, place: str) -> str:
+    """Return the complaint about a table or a key that does not exist, with the name that may be meant."""
     if not place:
         return f": there is no table `{name}`.{nearest_name(name, _keys(''))}"
     advice = ""
+    # Without quotes TOML makes a table of each part: "gemini-3" and in it "5-flash".
     if place.endswith(".NAME"):
         advice = f' A name with a dot stands in quotes: [{place[:-5]}."NAME"].'
     guess = nearest_name(name, _keys(place))
@@ -211,6 +214,7 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
 
 
 def _refuse_money_without_prices(settings: Settings, source: str) -> None:
+    """Refuse a limit in money that nothing could be counted against. Raises SettingsError."""
     limits = settings.limits
     model = settings.model
     has_limit = limits.money_per_day or limits.money_per_stream
@@ -232,11 +236,9 @@ def _wrong(
     key: str,
     why: str,
 ) -> SettingsError:
-    return SettingsError(
-        reason(
-            "wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why
-        )
-    )
+    """Return the error for a value that the schema allows."""
+    where = f"{source}: table [{table}], key `{key}`"
+    return SettingsError(reason("wrong_setting", where=where, why=why))
 
 
 # An address is shown in errors, in the dock and in the log: nothing secret may stand in it.
@@ -301,11 +303,13 @@ def refuse_unknown_words(
 
 
 def _no_name(name: str, known: Iterable[str]) -> str:
+    """Return the error for a name that is none of those that are known."""
     return reason("no_name", name=name, known=nearest_name(name, known))
 
 
 def _no_zone(name: str) -> str:
     """Return the error for a name that no time zone has."""
+    # There are hundreds of them: none is listed, and the nearest is named.
     import difflib
 
     similar = difflib.get_close_matches(name, zone_names(), n=1)

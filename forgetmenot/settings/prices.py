@@ -14,9 +14,9 @@ LISTED = "2026-11"
 # In US dollars per million tokens, as read in November 2026.
 LIST_PRICES = {
     "gemini-3.5-flash-lite": PriceSettings(input=0.30, output=2.50, cached=0.03),
-    # the regular price; Google takes half of it until 31 December 2026
+    # The regular price; Google takes half of it until 31 December 2026.
     "gemini-3.8-flash": PriceSettings(input=1.50, output=7.50, cached=0.15),
-    # the price from 30 November 2026; half of it before. That of cached input was not to be found.
+    # The price from 30 November 2026; half of it before. That of cached input was not to be found.
     "gemini-4-argon": PriceSettings(input=4.00, output=20.00),
 }
 _DOLLARS = frozenset({"USD", "US$", "$"})
@@ -61,30 +61,33 @@ def cost(settings: Settings, counts_by_model: Mapping[str, TokenCounts]) -> Cost
     """Return what calls cost; None if none of these models has a price."""
     prices = known_prices(settings)
     amount = 0.0
-    models_without_price = 0
-    models_with_price = 0
+    has_unpriced = False
+    has_priced = False
     for model, counts in counts_by_model.items():
+        # The built-in rules, and a model whose calls failed before they used anything.
         if model == Provider.OFFLINE or not any(counts):
             continue
         if model in prices:
-            models_with_price += 1
+            has_priced = True
             amount += _amount(prices[model], counts)
         else:
-            models_without_price += 1
-    if not models_with_price and (models_without_price or not prices):
+            has_unpriced = True
+    # Nothing used costs 0, but only where there is a currency to say it in.
+    if not has_priced and (has_unpriced or not prices):
         return None
-    return Cost(amount, whole=not models_without_price)
+    return Cost(amount, whole=not has_unpriced)
 
 
 def _amount(price: PriceSettings, counts: TokenCounts) -> float:
+    """Return what the tokens of one model cost."""
+    # A server may count more cached tokens than it was sent.
     uncached = max(0, counts.input - counts.cached)
+    # Without a price of its own cached input costs what input does: rather too much than too little.
     cached_price = price.cached or price.input
-    amount_of_millions = (
-        uncached * price.input
-        + counts.cached * cached_price
-        + counts.output * price.output
-    )
-    return amount_of_millions / MILLION
+    amount = uncached * price.input
+    amount += counts.cached * cached_price
+    amount += counts.output * price.output
+    return amount / MILLION
 
 
 def cost_text(
@@ -110,11 +113,14 @@ def money_text(
     """Return a cost as "0.0042 EUR"; "" for None."""
     if cost is None:
         return ""
+    # A reply costs a hundredth of a cent: with two decimals it would be 0.00.
     decimals = 2 if cost.amount >= 1 or not cost.amount else 4
     number = f"{cost.amount:.{decimals}f}"
     if cost.amount and float(number) == 0:
         number = "under 0.0001"
-    money = f"{number} {currency_of(settings)}".rstrip().replace(
-        ".", language("decimal")
-    )
-    return money if cost.whole else language("status.at_least", amount=money)
+    # A currency may be empty.
+    money = f"{number} {currency_of(settings)}".rstrip()
+    money = money.replace(".", language("decimal"))
+    if cost.whole:
+        return money
+    return language("status.at_least", amount=money)

@@ -158,14 +158,12 @@ class ReplySettings(Table, frozen=True, kw_only=True):
 
     # Twitch refuses a longer message.
     max_chars: Annotated[int, Meta(ge=20, le=500)] = 500
-    viewer_gap_s: Amount = (
-        10  # one viewer cannot keep the bot busy, nor spend the whole cap
-    )
-    stale_after_s: Positive = (
-        30  # chat has moved on: an answer that late reads as noise
-    )
+    # One viewer cannot keep the bot busy, nor spend the whole cap.
+    viewer_gap_s: Amount = 10
+    # Chat has moved on: an answer that late reads as noise.
+    stale_after_s: Positive = 30
     follow_up_s: Count = 180
-    # a short line without an end may be the beginning of a question: its rest is waited for
+    # A short line without an end may be the beginning of a question: its rest is waited for.
     gather_s: Amount = 2
     allow_links: bool = False
     blocklist: tuple[str, ...] = ()
@@ -235,7 +233,7 @@ class PeopleSettings(Table, frozen=True, kw_only=True):
     regular_streams: Positive = 5
     newcomer_streams: Positive = 3
     returner_away_d: Positive = 21
-    # off: nothing is read or said of streaks and anniversaries
+    # Off: nothing is read or said of streaks and anniversaries.
     time_together: bool = True
 
 
