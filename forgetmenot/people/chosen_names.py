@@ -31,6 +31,7 @@ _PRONOUNS = re.compile(r"\w+(?: ?[/,] ?\w+| \w+){0,3}")
 _CATEGORIES = frozenset("LMN")
 # What else names are written with.
 _IN_NAMES = frozenset(" '’-.")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
 # Words that mean somebody else, or everybody, as soon as the bot says them.
 _NOT_A_NAME = frozenset(
     {"streamer", "chat", "channel", "everyone", "everybody", "me", "you"}
@@ -47,12 +48,16 @@ class ChosenName(NamedTuple):
 def chosen_name(typed: str, blocklist: Iterable[str]) -> ChosenName | None:
     """Return the name of `Deb (say: deb)`; None if nobody can be called that."""
     text = clean(typed).strip('"“”„ ')
+    chosen = ChosenName(text)
     match = _SAY.fullmatch(text)
-    chosen = ChosenName(match["name"], match["say"]) if match else ChosenName(text)
-    for part in (chosen.name, chosen.say_as):
-        if part and not _is_name(part, blocklist):
-            return None
-    return chosen if chosen.name else None
+    if match is not None:
+        chosen = ChosenName(match["name"], match["say"])
+    if not _is_name(chosen.name, blocklist):
+        return None
+    # How it is said is spoken as well: the same rules.
+    if chosen.say_as and not _is_name(chosen.say_as, blocklist):
+        return None
+    return chosen
 
 
 def chosen_pronouns(typed: str, blocklist: Iterable[str]) -> str | None:
@@ -72,26 +77,38 @@ def _is_name(text: str, blocklist: Iterable[str]) -> bool:
     # "Mod" as a name would be read as a moderator's wherever the bot says it.
     if claims_role(f"is the {text}") or text.casefold() in _NOT_A_NAME:
         return False
-    for char in text:
-        if char not in _IN_NAMES and unicodedata.category(char)[0] not in _CATEGORIES:
-            return False
+    if not all(_may_be_in_name(char) for char in text):
+        return False
+    has_letter = any(char.isalpha() for char in text)
     # A dot before a letter makes an address of two names.
-    if not any(char.isalpha() for char in text) or re.search(r"\.\S", text):
+    has_inner_dot = re.search(r"\.\S", text) is not None
+    if not has_letter or has_inner_dot or has_link(text):
         return False
-    if has_link(text) or without_phrases(text, blocklist) != text:
-        return False
-    # A slur may be written in other letters, with digits, in pieces, or in the plural.
+    has_blocked_phrase = without_phrases(text, blocklist) != text
+    return not has_blocked_phrase and not _has_slur(text)
+
+
+def _may_be_in_name(char: str) -> bool:
+    """Return whether names are written with a character: no emoji, bracket or control character."""
+    category = unicodedata.category(char)
+    return char in _IN_NAMES or category[0] in _CATEGORIES
+
+
+def _has_slur(text: str) -> bool:
+    """Return whether a slur stands in a text: in other letters, with digits, in pieces or in the plural."""
     looks = skeleton(text)
     words: set[str] = set()
     # 1 stands for l and for i
-    for letters in (unleet(looks), unleet(looks.replace("1", "i"))):
-        words.update(re.split(r"[\W_]+", letters))
-        words.add(re.sub(r"[\W_]+", "", letters))
+    for spelling in (looks, looks.replace("1", "i")):
+        pieces = _BETWEEN_WORDS.split(unleet(spelling))
+        words.update(pieces)
+        words.add("".join(pieces))
     singular = {word.removesuffix("s") for word in words}
-    return _slurs().isdisjoint(words | singular)
+    return not _slurs().isdisjoint(words | singular)
 
 
 @cache
 def _slurs() -> frozenset[str]:
     file = resources.files("forgetmenot.text") / "slurs.toml"
-    return frozenset(tomllib.loads(file.read_text(encoding="utf-8"))["words"].split())
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    return frozenset(table["words"].split())

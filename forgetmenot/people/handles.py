@@ -52,21 +52,21 @@ def _typed(names: Iterable[str]) -> re.Pattern[str]:
 
     That is a word, or one of these names among letters of a script without spaces.
     """
-    unspaced_names = sorted(name for name in names if UNSPACED.search(name))
-    return _typed_with(tuple(unspaced_names))
+    unspaced_names = [name for name in names if UNSPACED.search(name)]
+    return _typed_with(tuple(sorted(unspaced_names)))
 
 
 # compiled once for the names of a window, not for each of its lines
 @text_cache(64)
 def _typed_with(unspaced_names: tuple[str, ...]) -> re.Pattern[str]:
     """Return the pattern of a word, or of one of these names anywhere among letters."""
+    alternatives = [rf"(?P<streamer>{_THE_STREAMER})"]
     longest_first = sorted(unspaced_names, key=len, reverse=True)
-    streamer = rf"(?P<streamer>{_THE_STREAMER})"
-    names_in_runs = [rf"[@＠]?{re.escape(name)}" for name in longest_first]
+    for name in longest_first:
+        alternatives.append(rf"[@＠]?{re.escape(name)}")
     # where a name that nobody here has ends behind its @, only a space shows
-    unknown_name = rf"[@＠]{UNSPACED.pattern}+"
-    word = rf"[@＠]?{_WORD_PATTERN}"
-    alternatives = [streamer, *names_in_runs, unknown_name, word]
+    alternatives.append(rf"[@＠]{UNSPACED.pattern}+")
+    alternatives.append(rf"[@＠]?{_WORD_PATTERN}")
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
@@ -125,17 +125,16 @@ async def streamer_of(source: Source, channel: str) -> Streamer | None:
     The id is provisional until Twitch has said it, or the streamer has typed.
     """
     state = await channel_state.read_all(source)
-    own_login = login_of(channel)
     stored_login = state.get("login", "")
-    logins = [login for login in (own_login, stored_login) if login]
-    if not logins:
+    # the settings may have a new login that Twitch has not reported yet: chat uses both
+    login = login_of(channel) or stored_login
+    if not login:
         return None
-    login = logins[0]
     viewer_id = state.get("id") or await by_login(source, login)
     if not viewer_id:
         viewer_id = provisional_id(login)
-    names = frozenset(name.casefold() for name in logins)
-    return Streamer(viewer_id, login, names)
+    names = {login.casefold(), stored_login.casefold()} - {""}
+    return Streamer(viewer_id, login, frozenset(names))
 
 
 class Handles(Struct, frozen=True):
@@ -160,11 +159,13 @@ class Handles(Struct, frozen=True):
     ) -> "Handles":
         """Return handles for these ids: P1, P2, …, in this order."""
         handles: dict[str, str] = {}
-        for number, viewer_id in enumerate(dict.fromkeys(people), start=1):
-            handles[viewer_id] = f"P{number}"
+        for viewer_id in people:
+            # somebody may be there twice, and has one handle
+            handles.setdefault(viewer_id, f"P{len(handles) + 1}")
         folded_names: dict[str, str | None] = {}
-        for name, named_id in (names or {}).items():
-            folded_names[name.casefold()] = named_id
+        if names is not None:
+            for name, named_id in names.items():
+                folded_names[name.casefold()] = named_id
         folded_bot_names = frozenset(name.casefold() for name in bot_names)
         return cls(handles, folded_names, folded_bot_names, streamer)
 
@@ -174,11 +175,11 @@ class Handles(Struct, frozen=True):
 
     def hide(self, text: str) -> str:
         """Return a stored text with handles in the place of mentions."""
-        pieces = []
-        for index, piece in enumerate(MENTION.split(text)):
-            # every second piece is the id of a mention
+        # every second piece is the id of a mention
+        pieces = MENTION.split(text)
+        for index, piece in enumerate(pieces):
             is_mention = index % 2 == 1
-            pieces.append(self.handle(piece) if is_mention else unhandled(piece))
+            pieces[index] = self.handle(piece) if is_mention else unhandled(piece)
         return "".join(pieces)
 
     def hide_chat(self, text: str) -> str:
@@ -186,9 +187,12 @@ class Handles(Struct, frozen=True):
 
         An unknown @name is "@somebody".
         """
-        with_handle = partial(self._with_handle, language=_certain_language(text))
+        language = _certain_language(text)
+        with_handle = partial(self._with_handle, language=language)
+        # a mention that somebody typed by hand must not pass for one of ours
         one_line = defang(clean(text))
-        return _typed(self.names).sub(with_handle, one_line)
+        typed_name = _typed(self.names)
+        return typed_name.sub(with_handle, one_line)
 
     def _with_handle(self, match: re.Match[str], *, language: LineLanguage) -> str:
         """Return what stands in the place of a word that may be a name."""
@@ -204,22 +208,25 @@ class Handles(Struct, frozen=True):
             viewer_id = self.names[typed_name.name]
             handle = SOMEBODY if viewer_id is None else self.handle(viewer_id)
             return handle + typed_name.ending
+        # it is a name of somebody whom the memory does not know
         if has_at:
             return f"@{SOMEBODY}"
         return _unforged(typed)
 
     def ids(self, text: str) -> str | None:
         """Return an answer with mentions in the place of handles; None if it has a handle that was not given out."""
-        by_handle = {handle: viewer_id for viewer_id, handle in self.people.items()}
+        mentions = {}
+        for viewer_id, handle in self.people.items():
+            mentions[handle] = mention(viewer_id)
         # a model may write a mention by itself; only a handle that was given out becomes one
         safe = defang(text)
         if self.streamer in self.people:
             # the model was shown the channel's name, and may write it where the handle was meant
             safe = _typed(self.names).sub(self._streamer_by_handle, safe)
         handles = {match[0] for match in _HANDLE.finditer(safe)}
-        if not handles <= by_handle.keys():
+        if not handles <= mentions.keys():
             return None
-        return _HANDLE.sub(lambda match: mention(by_handle[match[0]]), safe)
+        return _HANDLE.sub(lambda match: mentions[match[0]], safe)
 
     def _streamer_by_handle(self, match: re.Match[str]) -> str:
         """Return the streamer's handle for a word that names the streamer, and any other word as it is."""
@@ -257,7 +264,9 @@ def _unforged(word: str) -> str:
 def _certain_language(text: str) -> LineLanguage:
     """Return the language of a typed text; English if its words do not show another."""
     language = line_language(text)
-    return LineLanguage.ENGLISH if language is LineLanguage.UNKNOWN else language
+    if language is LineLanguage.UNKNOWN:
+        return LineLanguage.ENGLISH
+    return language
 
 
 def _counts_without_at(name: str, language: LineLanguage) -> bool:

@@ -120,6 +120,7 @@ async def resolve(
     if not viewer_ids:
         by_display_name = await names.ids_by_display_name(source, [login])
         viewer_ids += by_display_name.get(login, [])
+    # those who had the login before
     if not viewer_ids:
         viewer_ids += [span.viewer_id for span in spans]
     if not viewer_ids and may_be_short:
@@ -146,14 +147,14 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     before, the one who had it last.
     """
     unique_words = sorted(set(words))
+    spans_by_login = await names.spans_by_login(source, unique_words)
+    by_display_name = await names.ids_by_display_name(source, unique_words)
     # filled in the order of what counts more: `setdefault` leaves whoever has the name already
     holders: dict[str, str] = {}
-    spans_by_login = await names.spans_by_login(source, unique_words)
     for login, spans in spans_by_login.items():
-        current_spans = [span for span in spans if span.is_current]
-        if current_spans:
-            holders[login] = current_spans[0].viewer_id
-    by_display_name = await names.ids_by_display_name(source, unique_words)
+        for span in spans:
+            if span.is_current:
+                holders.setdefault(login, span.viewer_id)
     for name, viewer_ids in by_display_name.items():
         holders.setdefault(name, viewer_ids[0])
     for login, spans in spans_by_login.items():
@@ -162,7 +163,8 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     hidden = await viewers.hidden(source, list(holders.values()))
     known_people = []
     for name, viewer_id in holders.items():
-        known_people.append(names.Known(viewer_id, name, viewer_id in hidden))
+        is_hidden = viewer_id in hidden
+        known_people.append(names.Known(viewer_id, name, is_hidden))
     return known_people
 
 
@@ -188,15 +190,18 @@ def owner_at(spans: Sequence[NameSpan], at: int) -> str | None:
     `spans`: one at least. Where only one person ever had the login, as far as anybody knows, it is theirs until they
     are seen with another one.
     """
-    seen_then = {
-        span.viewer_id for span in spans if span.first_at <= at <= span.last_at
-    }
+    seen_then = set()
+    for span in spans:
+        if span.first_at <= at <= span.last_at:
+            seen_then.add(span.viewer_id)
     if len(seen_then) == 1:
         return seen_then.pop()
     if len(spans) == 1:
         [span] = spans
-        is_before_renaming = span.renamed_at is None or at < span.renamed_at
-        return span.viewer_id if is_before_renaming else None
+        # nobody knows who took the name when it was given up
+        if span.renamed_at is not None and at >= span.renamed_at:
+            return None
+        return span.viewer_id
     # several had it, and none of them, or more than one, was seen with it around then
     last_seen_at = max(span.last_at for span in spans)
     latest_span = max(spans, key=lambda span: span.first_at)
@@ -214,7 +219,9 @@ def meant_at(spans: Sequence[NameSpan], at: int) -> str | None:
     if owner is not None:
         return owner
     holders = {span.viewer_id for span in spans}
-    return holders.pop() if len(holders) == 1 else None
+    if len(holders) != 1:
+        return None
+    return holders.pop()
 
 
 async def owners(
@@ -229,7 +236,8 @@ async def owners(
     spans_by_login = await names.spans_by_login(source, logins)
     holders: dict[str, str] = {}
     for login, spans in spans_by_login.items():
-        holders[login] = owner_at(spans, at) or unknown_owner(login, at)
+        owner = owner_at(spans, at)
+        holders[login] = owner or unknown_owner(login, at)
     return holders
 
 
@@ -266,9 +274,7 @@ async def in_chat(
     short_forms = await asyncio.to_thread(_short_forms, index, texts, present)
     for word, viewer_id in short_forms.items():
         viewer_of_word.setdefault(word, viewer_id)
-    named_ids = [
-        viewer_id for viewer_id in viewer_of_word.values() if viewer_id is not None
-    ]
+    named_ids = [named_id for named_id in viewer_of_word.values() if named_id]
     not_to_be_named = await viewers.hidden(db, named_ids) - set(present)
     for word, named_id in viewer_of_word.items():
         if named_id in not_to_be_named:
@@ -286,8 +292,8 @@ def _short_forms(
     for text in texts:
         for naming in index.namings(text):
             if _is_certain_short_form(naming, present):
-                viewer_id = naming.viewer_ids[0]
-                viewer_of_word.setdefault(naming.word.casefold(), viewer_id)
+                word = naming.word.casefold()
+                viewer_of_word.setdefault(word, naming.viewer_ids[0])
     return viewer_of_word
 
 
@@ -301,4 +307,5 @@ def _is_certain_short_form(naming: Naming, present: Collection[str]) -> bool:
     is_whole_name = naming.fit <= Fit.FORMER
     if is_whole_name:
         return False
-    return naming.fit < Fit.SHORT or naming.viewer_ids[0] in present
+    is_nickname_or_part = naming.fit < Fit.SHORT
+    return is_nickname_or_part or naming.viewer_ids[0] in present

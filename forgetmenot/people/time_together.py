@@ -65,18 +65,9 @@ def facts_of(
     `streak`: how many streams in a row they came to.
     """
     facts = _anniversaries(history, now, zone)
-    months = history.sub_months
-    if months:
-        is_round = months % 12 == 0 or months in _EARLY_MONTHS
-        # Twitch counts the months: no row of ours says when a subscription began.
-        since = history.sub_months_at
-        facts.append(Fact(FactKind.SUB_MONTHS, months, since, is_occasion=is_round))
-    if history.watch_streak:
-        since = history.watch_streak_at
-        number = history.watch_streak
-        facts.append(Fact(FactKind.WATCH_STREAK, number, since, is_occasion=True))
-    came_at = history.visits[-1][0]
+    facts += _counts_of_twitch(history)
     facts += _longest_absence(history, now)
+    came_at, _ = history.visits[-1]
     if streak >= LONG_STREAK:
         is_round = streak in _ROUND_STREAKS or streak % 50 == 0
         facts.append(Fact(FactKind.STREAK, streak, came_at, is_occasion=is_round))
@@ -86,9 +77,26 @@ def facts_of(
     # Of a first visit a year ago the anniversary says it.
     is_said = any(fact.kind is FactKind.YEARS and fact.amount == 1 for fact in facts)
     if not is_said and _was_there(history.visits, last_year, zone):
-        facts.append(Fact(FactKind.YEAR_AGO, 1, start_of_day(today, zone)))
+        since = start_of_day(today, zone)
+        facts.append(Fact(FactKind.YEAR_AGO, 1, since))
     if len(history.visits) == 1:
         facts.append(Fact(FactKind.FIRST, 1, came_at))
+    return facts
+
+
+def _counts_of_twitch(history: TimeTogether) -> list[Fact]:
+    """Return what Twitch counts by itself: no row of ours says when a subscription began."""
+    facts = []
+    months = history.sub_months
+    if months:
+        is_round = months % 12 == 0 or months in _EARLY_MONTHS
+        since = history.sub_months_at
+        facts.append(Fact(FactKind.SUB_MONTHS, months, since, is_occasion=is_round))
+    # Twitch announces milestones of them alone, so each is an occasion.
+    streams = history.watch_streak
+    if streams:
+        since = history.watch_streak_at
+        facts.append(Fact(FactKind.WATCH_STREAK, streams, since, is_occasion=True))
     return facts
 
 
@@ -99,11 +107,13 @@ def _anniversaries(
 ) -> list[Fact]:
     """Return of what it is the anniversary today: the first visit, the first badge of a moderator."""
     today = start_of_day(day_of(now, zone), zone)
+    first_came_at, _ = history.visits[0]
+    beginnings = {
+        FactKind.YEARS: first_came_at,
+        FactKind.MODERATOR: history.moderator_since,
+    }
     facts = []
-    for kind, began_at in (
-        (FactKind.YEARS, history.visits[0][0]),
-        (FactKind.MODERATOR, history.moderator_since),
-    ):
+    for kind, began_at in beginnings.items():
         years = _years_today(began_at, now, zone)
         if years:
             facts.append(Fact(kind, years, today, is_occasion=True))
@@ -113,13 +123,13 @@ def _anniversaries(
 def _longest_absence(history: TimeTogether, now: int) -> list[Fact]:
     """Return the longest time between two visits; nothing if none was long."""
     absences = []
-    for earlier, later in pairwise(history.visits):
-        absences.append(later[0] - earlier[1])
+    for (_, left_at), (back_at, _) in pairwise(history.visits):
+        absences.append(back_at - left_at)
     longest = max(absences, default=0)
     if longest < LONG_ABSENCE:
         return []
     days = longest // DAY
-    came_at = history.visits[-1][0]
+    came_at, _ = history.visits[-1]
     back = Fact(FactKind.BACK, days, came_at)
     if absences[-1] == longest and back.is_news(now):
         return [back]
@@ -143,9 +153,13 @@ def to_congratulate(
     now: int,
 ) -> list[Fact]:
     """Return the news of today that nobody was told yet to congratulate on."""
-    occasions = [fact for fact in facts if fact.is_occasion and fact.is_news(now)]
-    # One time says it of all: whoever was congratulated on one today, was on those of before.
-    return [fact for fact in occasions if fact.since > history.congratulated_at]
+    new_facts = []
+    for fact in facts:
+        # One time says it of all: whoever was congratulated on one today, was on those of before.
+        is_new = fact.since > history.congratulated_at
+        if is_new and fact.is_occasion and fact.is_news(now):
+            new_facts.append(fact)
+    return new_facts
 
 
 def words_of(
@@ -154,11 +168,11 @@ def words_of(
     language: Language,
 ) -> list[str]:
     """Return those that are today's news, and a long streak, in words."""
-    return [
-        fact.words(language)
-        for fact in facts
-        if fact.is_news(now) or fact.kind is FactKind.STREAK
-    ]
+    sentences = []
+    for fact in facts:
+        if fact.is_news(now) or fact.kind is FactKind.STREAK:
+            sentences.append(fact.words(language))
+    return sentences
 
 
 def _years_today(
@@ -171,8 +185,10 @@ def _years_today(
         return 0
     began = day_of(began_at, zone)
     today = day_of(now, zone)
-    years = today.year - began.year
-    return years if years > 0 and _in_year(began, today.year) == today else 0
+    if _in_year(began, today.year) != today:
+        return 0
+    # Never negative: a computer's clock may have been wrong.
+    return max(0, today.year - began.year)
 
 
 def _in_year(day: date, year: int) -> date:
