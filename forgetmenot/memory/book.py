@@ -83,15 +83,14 @@ async def look_up(
     entries += await quote_entries(source, suppression_filter)
     entries += [_note_entry(hit.note) for hit in recalled]
     scores = _scores(entries, shares_of_words, query, table)
-    ranked = sorted(
-        zip(scores, entries, strict=True),
-        key=lambda scored: (scored[0], scored[1].at),
-        reverse=True,
-    )
-    best = []
-    for score, entry in ranked[:limit]:
-        if score > 0 and score >= LEAST_OF_BEST * ranked[0][0]:
-            best.append(entry)
+    least = LEAST_OF_BEST * max(scores, default=0.0)
+    fitting = []
+    for score, entry in zip(scores, entries, strict=True):
+        if score > 0 and score >= least:
+            fitting.append((score, entry))
+    # of those that fit alike the newest first
+    fitting.sort(key=lambda scored: (scored[0], scored[1].at), reverse=True)
+    best = [entry for _score, entry in fitting[:limit]]
     return await with_places(source, best, now)
 
 
@@ -122,12 +121,12 @@ async def _sentences(
         for sentence in sentences_of(episode.summary):
             said_at = times_of[episode.id].get(sentence)
             entry = Entry(
-                "episodes",
-                episode.id,
-                sentence,
-                said_at or episode.started_at,
-                said_at or episode.ended_at,
-                episode.stream_id,
+                table="episodes",
+                id=episode.id,
+                text=sentence,
+                at=said_at or episode.started_at,
+                until=said_at or episode.ended_at,
+                stream_id=episode.stream_id,
             )
             entries.append(entry)
     return entries
@@ -151,12 +150,12 @@ async def quote_entries(
         if is_suppressed or not hidden.isdisjoint(people):
             continue
         entry = Entry(
-            "quotes",
-            quote.id,
-            f"{mention(quote.viewer_id)}: “{quote.text}”",
-            quote.said_at,
-            quote.said_at,
-            quote.stream_id,
+            table="quotes",
+            id=quote.id,
+            text=f"{mention(quote.viewer_id)}: “{quote.text}”",
+            at=quote.said_at,
+            until=quote.said_at,
+            stream_id=quote.stream_id,
         )
         entries.append(entry)
     return entries
@@ -181,16 +180,19 @@ def _scores(
     scores = [0.0] * len(entries)
     for shares in shares_of_words:
         weights = [_weight(entry_stems, shares) for entry_stems in stems_of]
+        having = sum(weights) or 1
         # A word that few entries have says most about which one is meant.
-        rarity = math.log(1 + len(entries) / (sum(weights) or 1))
+        rarity = math.log(1 + len(entries) / having)
         for place, weight in enumerate(weights):
             scores[place] += rarity * weight
     scores = of_best(scores)
     if table is not None:
-        for place, nearness in enumerate(_nearness(stems_of, query, table)):
-            scores[place] += MEANING_SHARE * nearness
+        nearness = _nearness(stems_of, query, table)
+        for place, part in enumerate(nearness):
+            scores[place] += MEANING_SHARE * part
     for place, entry in enumerate(entries):
-        scores[place] += FITS_DATE * query.time.fits(day_of(entry.at, query.zone))
+        said_on = day_of(entry.at, query.zone)
+        scores[place] += FITS_DATE * query.time.fits(said_on)
     return scores
 
 
@@ -233,18 +235,17 @@ async def with_places(
     stream_ids = {entry.stream_id for entry in placed if entry.stream_id is not None}
     by_id = await streams.get_many(source, stream_ids)
     videos = await streams.videos(source, stream_ids)
-    return [
-        _placed(
-            entry,
-            by_id.get(entry.stream_id or 0),
-            videos.get(entry.stream_id or 0),
-            now,
-        )
-        for entry in placed
-    ]
+    with_minutes = []
+    for entry in placed:
+        # no stream has this number
+        stream_id = entry.stream_id or 0
+        stream = by_id.get(stream_id)
+        video = videos.get(stream_id)
+        with_minutes.append(_with_minutes(entry, stream, video, now))
+    return with_minutes
 
 
-def _placed(
+def _with_minutes(
     entry: Entry,
     stream: Stream | None,
     video: Video | None,
@@ -317,15 +318,22 @@ async def _jokes(
 ) -> list[Joke]:
     """Return the running jokes that may be shown, each with the times it came up and who made it."""
     bits = await running_bits(source, suppression_filter)
-    all_rows = await picture_rows.joke_times(source, [note.id for note in bits])
-    entries = await with_places(source, [_note_entry(note) for note in bits], now)
+    note_ids = [note.id for note in bits]
+    all_rows = await picture_rows.joke_times(source, note_ids)
+    bit_entries = [_note_entry(note) for note in bits]
     jokes = []
-    for entry in entries:
-        rows = [row for row in all_rows if row["note_id"] == entry.id]
+    for entry in await with_places(source, bit_entries, now):
         # The first time counts also where its evidence went with the person who said it.
-        times = sorted({entry.at, *(row["at"] for row in rows)})
-        tellers = dict.fromkeys(row["speaker_id"] for row in rows if row["speaker_id"])
-        jokes.append(Joke(entry, tuple(times), tuple(tellers)))
+        times = {entry.at}
+        # a dict is a set that keeps its order
+        tellers: dict[str, None] = {}
+        for row in all_rows:
+            if row["note_id"] != entry.id:
+                continue
+            times.add(row["at"])
+            if row["speaker_id"]:
+                tellers[row["speaker_id"]] = None
+        jokes.append(Joke(entry, tuple(sorted(times)), tuple(tellers)))
     return sorted(jokes, key=lambda joke: joke.entry.at)
 
 
@@ -336,21 +344,27 @@ async def _clips(
 ) -> list[Clip]:
     """Return clips and markers, each with the summary of the time around it if that may be shown."""
     rows = await figures.clips(source)
-    stored = await episodes.get_many(source, {row["episode_id"] for row in rows})
+    # a clip outside of every summary has none
+    episode_ids = {row["episode_id"] for row in rows}
+    stored = await episodes.get_many(source, episode_ids)
     visible = await visible_episodes(source, stored, suppression_filter)
     summaries = {episode.id: episode.summary for episode in visible}
     entries = []
     for row in rows:
-        text = summaries.get(row["episode_id"], "")
         entry = Entry(
-            "moments", row["id"], text, row["at"], row["at"], row["stream_id"]
+            table="moments",
+            id=row["id"],
+            text=summaries.get(row["episode_id"], ""),
+            at=row["at"],
+            until=row["at"],
+            stream_id=row["stream_id"],
         )
         entries.append(entry)
     placed = await with_places(source, entries, now)
-    return [
-        Clip(entry, row["kind"], row["text"])
-        for entry, row in zip(placed, rows, strict=True)
-    ]
+    clips = []
+    for entry, row in zip(placed, rows, strict=True):
+        clips.append(Clip(entry, kind=row["kind"], address=row["text"]))
+    return clips
 
 
 async def search(

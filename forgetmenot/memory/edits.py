@@ -459,12 +459,17 @@ async def undo(
 
 async def _superseded_last(tx: Transaction, note: Note) -> list[Note]:
     """Return the notes that a note superseded with its last change."""
-    superseded_at = {}
-    for predecessor in await notes.predecessors(tx, note.id):
+    predecessors = await notes.predecessors(tx, note.id)
+    superseded_at: dict[int, int] = {}
+    for predecessor in predecessors:
         last_change = await _last_change(tx, predecessor.id)
-        superseded_at[predecessor] = last_change.at
+        superseded_at[predecessor.id] = last_change.at
     last_at = max(superseded_at.values(), default=0)
-    return [predecessor for predecessor, at in superseded_at.items() if at == last_at]
+    superseded_last = []
+    for predecessor in predecessors:
+        if superseded_at[predecessor.id] == last_at:
+            superseded_last.append(predecessor)
+    return superseded_last
 
 
 async def _last_change(tx: Transaction, note_id: int) -> Change:
@@ -485,15 +490,23 @@ async def _reactivate(
     last_change = await _last_change(tx, note.id)
     in_its_place = []
     if last_change.cause == UNDONE:
-        active_notes = await notes.of_subject(tx, note.subject_id, LIVE)
-        active_ids = [active.id for active in active_notes]
-        # the undo that retracted it reactivated them, in the same millisecond
-        undone_ids = await notes.changed_last(tx, active_ids, UNDONE, last_change.at)
-        in_its_place = [active for active in active_notes if active.id in undone_ids]
+        in_its_place = await _reactivated_at(tx, note.subject_id, last_change.at)
     await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     for active in in_its_place:
         await _supersede_again(tx, active, note.id, now)
     return replace(note, status=NoteStatus.ACTIVE)
+
+
+async def _reactivated_at(
+    tx: Transaction,
+    subject_id: str | None,
+    at: int,
+) -> list[Note]:
+    """Return the notes that are active because of an undo at a time (ms): that retracted others in the same moment."""
+    active_notes = await notes.of_subject(tx, subject_id, LIVE)
+    active_ids = [active.id for active in active_notes]
+    undone_ids = await notes.changed_last(tx, active_ids, UNDONE, at)
+    return [active for active in active_notes if active.id in undone_ids]
 
 
 async def _supersede_again(
@@ -569,7 +582,10 @@ async def with_mentions(db: Source, text: str) -> str:
     # mentions stay as they are, and names are looked for between them; every second piece is the id of a mention
     for index, piece in enumerate(MENTION.split(text)):
         is_id = index % 2 == 1
-        pieces.append(mention(piece) if is_id else _with_ids(piece, handles))
+        if is_id:
+            pieces.append(mention(piece))
+        else:
+            pieces.append(_with_ids(piece, handles))
     return "".join(pieces)
 
 

@@ -124,7 +124,8 @@ async def confirm(
     the note. What a repeat adds, without the words of the stored fact, becomes a note of its own. Raises FactRefused.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
-    note = _with_id(comparable_notes(claim.persona, active_notes), note_id)
+    comparable = comparable_notes(claim.persona, active_notes)
+    note = _with_id(comparable, note_id)
     if note is None:
         if not claim.fact:
             raise FactRefused("length")
@@ -205,8 +206,9 @@ async def _merge(
     own_last = sorted(comparable, key=lambda note: note.persona == claim.persona)
     by_relation = dict(await _compared(own_last, claim.fact))
     repeated = by_relation.get(Relation.DUPLICATE)
+    contradicted = by_relation.get(Relation.CONFLICT)
     named_note = _with_id(comparable, instead_of)
-    rival = _rival(claim, named_note, by_relation.get(Relation.CONFLICT))
+    rival = _rival(claim, named_note, contradicted)
     if claim.source_kind is not SourceKind.COMMAND:
         await _refuse_outdated(tx, claim, rival, repeated)
 
@@ -277,7 +279,8 @@ async def _refuse_retracted(tx: Transaction, claim: NewNote) -> None:
     """
     if claim.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
-    retracted = await notes.of_subject(tx, claim.subject_id, (NoteStatus.RETRACTED,))
+    statuses = (NoteStatus.RETRACTED,)
+    retracted = await notes.of_subject(tx, claim.subject_id, statuses)
     for relation, _note in await _compared(retracted, claim.fact):
         if relation is Relation.DUPLICATE:
             raise FactRefused("retracted")
@@ -293,9 +296,11 @@ async def _brought_back(
 
     So a fact that changes to and fro is two rows and not one for each change.
     """
-    superseded = await notes.of_subject(tx, claim.subject_id, (NoteStatus.SUPERSEDED,))
+    statuses = (NoteStatus.SUPERSEDED,)
+    superseded = await notes.of_subject(tx, claim.subject_id, statuses)
     of_persona = [note for note in superseded if note.persona == claim.persona]
     newest = of_persona[-COMPARED_PAST_NOTES:]
+    # of several that said the same the newest counts
     by_relation = dict(await _compared(newest, claim.fact))
     former = by_relation.get(Relation.DUPLICATE)
     if former is None:
@@ -307,7 +312,10 @@ async def _brought_back(
 
 def _with_id(candidates: Sequence[Note], note_id: int | None) -> Note | None:
     """Return the note with an id; None if it is not among these."""
-    return next((note for note in candidates if note.id == note_id), None)
+    for note in candidates:
+        if note.id == note_id:
+            return note
+    return None
 
 
 async def _compared(

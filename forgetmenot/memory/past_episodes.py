@@ -8,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -83,12 +84,12 @@ async def _of_last_stream(
         return [], []
     [last] = visible
     last_episode = Past(last.id, last.ended_at, last.summary)
-    shown_recap = await without_hidden(db, suppression_filter.without(recap))
+    unsuppressed = suppression_filter.without(recap)
+    shown_recap = await without_hidden(db, unsuppressed)
     if not shown_recap:
         return [], [last_episode]
-    return [Past(previous_id, last.ended_at, shown_recap, is_recap=True)], [
-        last_episode
-    ]
+    last_recap = Past(previous_id, last.ended_at, shown_recap, is_recap=True)
+    return [last_recap], [last_episode]
 
 
 class EpisodeIndex:
@@ -144,7 +145,8 @@ class EpisodeIndex:
             episodes_with.append(set(chain.from_iterable(places)))
         episodes_with.sort(key=len)
         # an episode with k of n words has one of the rarest n - k + 1: no others need to be counted
-        rarest = episodes_with[: len(episodes_with) - enough + 1]
+        rarest_count = len(episodes_with) - enough + 1
+        rarest = episodes_with[:rarest_count]
         candidates = set().union(*rarest).difference(without)
         counts: Counter[int] = Counter()
         for episode_ids in episodes_with:
@@ -153,13 +155,12 @@ class EpisodeIndex:
         if rarest_first:
             scores = _rarity(episodes_with)
 
-        def rank(episode_id: int) -> tuple[float, int]:
-            return scores[episode_id], episode_id
-
-        matching = [
-            episode_id for episode_id, count in counts.items() if count >= enough
-        ]
-        return heapq.nlargest(limit, matching, key=rank)
+        matching = []
+        for episode_id, count in counts.items():
+            if count >= enough:
+                matching.append((scores[episode_id], episode_id))
+        best = heapq.nlargest(limit, matching)
+        return [episode_id for _score, episode_id in best]
 
 
 def _rarity(episodes_with: Iterable[Collection[int]]) -> dict[int, float]:
@@ -188,15 +189,19 @@ async def spoken_of(
     that are shown anyway. `any_two`: two of the words are enough, and the rarest count most, because they are other
     words for one thing.
     """
-    asked_words = sorted([*map(mention, people), *query.telling], key=len, reverse=True)
-    word_of_stem = {stem(word): word for word in asked_words[:ASKED_WITH]}
+    mentions = [mention(viewer_id) for viewer_id in people]
+    longest_first = sorted([*mentions, *query.telling], key=len, reverse=True)
+    # of two forms of a word one is looked for
+    word_of_stem = {stem(word): word for word in longest_first[:ASKED_WITH]}
     if not word_of_stem or not limit:
         return []
     await index.read_on(source, READ_IN_PASSING)
     terms = [index.forms(word) for word in word_of_stem.values()]
     enough = 2
     if not any_two:
-        enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
+        share_of_terms = math.ceil(MATCHING_SHARE * len(terms))
+        enough = max(enough, share_of_terms)
+    # a question of one word is answered by that word
     enough = min(enough, len(terms))
     # One more than is looked at, to see whether many episodes have a single word.
     best_ids = index.speaking_of(
@@ -210,20 +215,18 @@ async def spoken_of(
         # a word that many episodes have tells none of them apart
         return []
     stored = await episodes.get_many(source, best_ids)
-    term_counts: dict[int, int] = {}
-    matching: list[Episode] = []
+    # (how many of the terms it has, its id, the episode)
+    matching: list[tuple[int, int, Episode]] = []
     for episode in await visible_episodes(source, stored, suppression_filter):
         # counted again: what may not be shown was cut
-        term_counts[episode.id] = _term_count(episode, terms)
-        if term_counts[episode.id] >= enough:
-            matching.append(episode)
+        term_count = _term_count(episode, terms)
+        if term_count >= enough:
+            matching.append((term_count, episode.id, episode))
     if any_two:
-        matching.sort(key=lambda episode: best_ids.index(episode.id))
+        matching.sort(key=lambda match: best_ids.index(match[1]))
     else:
-        matching.sort(
-            key=lambda episode: (term_counts[episode.id], episode.id), reverse=True
-        )
-    return matching[:limit]
+        matching.sort(key=itemgetter(0, 1), reverse=True)
+    return [episode for _term_count, _id, episode in matching[:limit]]
 
 
 def _term_count(episode: Episode, terms: Iterable[frozenset[str]]) -> int:

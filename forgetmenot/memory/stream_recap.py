@@ -125,10 +125,11 @@ class RecapWriter(MemoryWriter):
             named_ids += ids_in(text)
         handles = Handles.of(named_ids)
         shown_summaries = [handles.hide(text) for text in summaries]
-        source = "\n".join(recap_source(shown_summaries, SOURCE_TOKENS))
+        fitting = recap_source(shown_summaries, SOURCE_TOKENS)
+        episodes_block = fence("episodes", "\n".join(fitting))
         ended_at = stream.ended_at or self._clock.now()
         days = written_days(stream.started_at, ended_at, settings.bot.timezone)
-        prompt = f"The stream of {days}.\n\n{fence('episodes', source)}"
+        prompt = f"The stream of {days}.\n\n{episodes_block}"
         system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
         request = memory_request(
             Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model
@@ -147,14 +148,16 @@ class RecapWriter(MemoryWriter):
             if not closed_streams:
                 return False
             rows = [f"{stream.id} {stream.recap}" for stream in closed_streams]
-            source_hash = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:32]
+            recap_bytes = "\n".join(rows).encode()
+            source_hash = hashlib.sha256(recap_bytes).hexdigest()[:32]
             if source_hash == await channel_state.read(tx, DIGEST_HASH):
                 return False
             suppressed = await load_filter(tx)
             recaps = []
             for stream in reversed(closed_streams):
                 recaps.append(suppressed.without(stream.recap))
-            digest = within(_first_sentences(recaps), CHARACTERS, len)
+            sentences = _first_sentences(recaps)
+            digest = within(sentences, CHARACTERS, len)
             values = {DIGEST: digest, DIGEST_HASH: source_hash}
             await channel_state.put(tx, values, self._clock.now())
         return True
@@ -168,19 +171,26 @@ def recap_source(summaries: Sequence[str], tokens: int) -> Sequence[str]:
     """
     if estimate_tokens("\n".join(summaries)) <= tokens:
         return summaries
-    texts = []
+    shortened = []
     for summary in summaries:
         sentences = sentences_of(summary)
-        texts.append(" ".join(dict.fromkeys([*sentences[:1], *sentences[-1:]])))
-    step = math.ceil(estimate_tokens("\n".join(texts)) / tokens)
-    return texts[::step]
+        first_and_last = [*sentences[:1], *sentences[-1:]]
+        # a summary of one sentence has it once
+        different = dict.fromkeys(first_and_last)
+        shortened.append(" ".join(different))
+    total_tokens = estimate_tokens("\n".join(shortened))
+    step = math.ceil(total_tokens / tokens)
+    return shortened[::step]
 
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:
     """Return the first sentence of each text, then the second of each, and so on, each once."""
     sentences_by_text = [sentences_of(text) for text in texts]
-    sentences: list[str] = []
+    # a dict is a set that keeps its order
+    sentences: dict[str, None] = {}
     for row in zip_longest(*sentences_by_text):
-        # a text that has no sentence more has None in the row
-        sentences += [sentence for sentence in row if sentence]
-    return list(dict.fromkeys(sentences))
+        for sentence in row:
+            # a text that has no sentence more has None in the row
+            if sentence:
+                sentences[sentence] = None
+    return list(sentences)
