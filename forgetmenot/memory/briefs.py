@@ -286,7 +286,8 @@ class BriefWriter(MemoryWriter):
     ) -> str:
         """Return what the model reads: today's date, and a block for each person."""
         now = self._clock.now()
-        blocks = [f"Today is {written_days(now, now, zone)}."]
+        today = written_days(now, now, zone)
+        blocks = [f"Today is {today}."]
         for number, (viewer_id, sources) in enumerate(people.items(), start=1):
             rows = _rows(viewer_id, sources, handles, suppressed, zone)
             blocks.append(fence(f"p{number}", "\n".join(rows)))
@@ -316,11 +317,11 @@ class BriefWriter(MemoryWriter):
                 brief = Brief(
                     viewer_id,
                     text,
-                    _hash(sources.known),
+                    made_of=_hash(sources.known),
                     # not when the model had answered: what was learnt meanwhile is not in it
-                    sources.read_at,
-                    current_persona(settings).name,
-                    tuple(note.id for note in sources.notes),
+                    made_at=sources.read_at,
+                    persona=current_persona(settings).name,
+                    notes=tuple(note.id for note in sources.notes),
                 )
                 await episodes.put_brief(tx, brief)
         return stored
@@ -335,11 +336,10 @@ async def _changed_since(
     suppressed: SuppressionFilter,
 ) -> Sources:
     """Return what is new among `known` since the last brief, and what of that brief is no longer so."""
-    standing = [
-        note
-        for note in shown_notes
-        if note.id in last.notes and not _is_newer(note, last)
-    ]
+    standing = []
+    for note in shown_notes:
+        if note.id in last.notes and not _is_newer(note, last):
+            standing.append(note)
     changed = [note for note in known if _is_newer(note, last)]
     changed_ids = {note.id for note in changed}
     ended = []

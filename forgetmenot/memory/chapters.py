@@ -49,29 +49,32 @@ async def chapters_of(
     settings: Settings,
 ) -> list[Chapter]:
     """Return the chapters of a stream, the first of which begins at 0. Raises InputError: there are none."""
-    stream = (await streams.get_many(source, [stream_id])).get(stream_id)
+    streams_by_id = await streams.get_many(source, [stream_id])
+    stream = streams_by_id.get(stream_id)
     if stream is None:
         raise InputError(reason("nothing_here"))
-    begins_at = await _video_begins(source, stream)
-    names = (await people_of(source, stream, settings)).names
+    video_begins_at = await _video_begins(source, stream)
+    people = await people_of(source, stream, settings)
     begins: list[int] = []
     titles: list[str] = []
-    for said_at, sentence in await _first_sentences(source, stream, names):
-        # A bare name of somebody else may stand in a summary beside the mentions.
-        shown = await only_naming(source, with_names(sentence, names), names)
-        title = _cut(clean(shown).rstrip("."))
+    for said_at, sentence in await _first_sentences(source, stream, people.names):
+        title = await _title(source, sentence, people.names)
         if not title:
             continue
         # YouTube shows no chapters unless the first begins at 0.
-        begin = max(0, said_at - begins_at) if begins else 0
-        is_too_soon = bool(begins) and begin - begins[-1] < SHORTEST
-        if not is_too_soon:
-            begins.append(begin)
-            titles.append(title)
+        begin = 0
+        if begins:
+            begin = max(0, said_at - video_begins_at)
+            if begin - begins[-1] < SHORTEST:
+                continue
+        begins.append(begin)
+        titles.append(title)
     if not begins:
         raise InputError(reason("no_chapters"))
     # A chapter ends where the next begins, the last with the stream.
-    ends = [*begins[1:], max(0, (stream.ended_at or 0) - begins_at)]
+    ended_at = stream.ended_at or 0
+    last_end = max(0, ended_at - video_begins_at)
+    ends = [*begins[1:], last_end]
     chapters = []
     for begin, end, title in zip(begins, ends, titles, strict=True):
         chapters.append(Chapter(begin, max(begin, end), title))
@@ -103,6 +106,18 @@ async def _first_sentences(
     return first
 
 
+async def _title(
+    source: Source,
+    sentence: str,
+    names: Mapping[str, str],
+) -> str:
+    """Return a sentence as a title; empty where nothing of it may be shown."""
+    named_sentence = with_names(sentence, names)
+    # A bare name of somebody else may stand in a summary beside the mentions.
+    shown = await only_naming(source, named_sentence, names)
+    return _cut(clean(shown).rstrip("."))
+
+
 async def newest_stream(source: Database) -> int:
     """Return the stream that ended last. Raises InputError: none has."""
     # Of the newest two at most one is still on.
@@ -114,15 +129,20 @@ async def newest_stream(source: Database) -> int:
 
 
 async def _video_begins(source: Source, stream: Stream) -> int:
-    video = (await streams.videos(source, [stream.id])).get(stream.id)
-    return stream.started_at if video is None else video.at
+    """Return when the video of a stream began (ms); when the stream did, where no video is known."""
+    videos = await streams.videos(source, [stream.id])
+    video = videos.get(stream.id)
+    if video is None:
+        return stream.started_at
+    return video.at
 
 
 def _cut(title: str) -> str:
     """Return a title that is no longer than YouTube takes, cut at a word."""
     if len(title) <= LONGEST_TITLE:
         return title
-    return f"{title[:LONGEST_TITLE].rsplit(' ', 1)[0]}…"
+    whole_words = title[:LONGEST_TITLE].rsplit(" ", 1)[0]
+    return f"{whole_words}…"
 
 
 def as_text(
@@ -154,7 +174,8 @@ def _table(chapters: Sequence[Chapter]) -> str:
         if unicodedata.normalize("NFKC", title).startswith(_FORMULA):
             title = f"'{title}"
         begin = _clock(chapter.begin, hours=True)
-        table.writerow((begin, _clock(chapter.end, hours=True), title))
+        end = _clock(chapter.end, hours=True)
+        table.writerow((begin, end, title))
     return text.getvalue()
 
 
@@ -163,9 +184,10 @@ def _edit_list(chapters: Sequence[Chapter], name: str) -> str:
     lines = [f"TITLE: {name}", "FCM: NON-DROP FRAME", ""]
     for number, chapter in enumerate(chapters, 1):
         at = TIMELINE_BEGINS + chapter.begin
+        second = _clock(at, hours=True).rjust(8, "0")
         # The last two digits count frames: a marker is one frame long.
-        first = f"{_clock(at, hours=True):0>8}:00"
-        last = f"{_clock(at, hours=True):0>8}:01"
+        first = f"{second}:00"
+        last = f"{second}:01"
         # A bar would begin the next field of the line.
         title = chapter.title.replace("|", "/")
         lines += [
@@ -179,8 +201,9 @@ def _edit_list(chapters: Sequence[Chapter], name: str) -> str:
 
 def _clock(ms: int, *, hours: bool = False) -> str:
     """Return a time as `4:05` or `1:04:05`; `hours`: always with them."""
+    whole_hours = ms // HOUR
     minutes = ms // MINUTE % 60
     seconds = ms // SECOND % 60
-    if ms < HOUR and not hours:
+    if not whole_hours and not hours:
         return f"{minutes}:{seconds:02}"
-    return f"{ms // HOUR}:{minutes:02}:{seconds:02}"
+    return f"{whole_hours}:{minutes:02}:{seconds:02}"

@@ -173,8 +173,10 @@ class Learned(Struct):
         known = say("page.count.lines", n=say.number(self.known))
         outcome = "stopped" if stopped or self.trouble else "learned"
         summary = say(f"setup.past_{outcome}", **counts, known=known)
-        sentences = [summary, *_unread(self.bad, say), say.reason(self.trouble)]
-        return " ".join(filter(None, sentences))
+        sentences = [summary, *_unread(self.bad, say)]
+        if self.trouble:
+            sentences.append(say.reason(self.trouble))
+        return " ".join(sentences)
 
 
 def _counts(
@@ -196,11 +198,12 @@ def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
     for path, unread in bad.items():
         file = Path(path).name
         if unread.lines:
-            numbers = ", ".join(map(str, unread.first[:LINES_NAMED]))
+            numbers = [str(number) for number in unread.first[:LINES_NAMED]]
             if unread.lines > LINES_NAMED:
-                numbers += ", …"
+                numbers.append("…")
+            listed = ", ".join(numbers)
             count = say.number(unread.lines)
-            sentences.append(say("setup.past_bad", n=count, file=file, lines=numbers))
+            sentences.append(say("setup.past_bad", n=count, file=file, lines=listed))
         if unread.cut_off:
             sentences.append(say("setup.past_cut_off", file=file))
     return sentences
@@ -536,8 +539,12 @@ class _KnownChat:
 
     def _add_live(self, span: HeardSpan) -> None:
         """Add a window of live chat. In a lull between two of them the bot listened as well, so they become one."""
-        before = self._live[-1] if self._live else None
-        if before is None or span.first_at - before.last_at > LULL:
+        if not self._live:
+            self._live.append(span)
+            return
+        before = self._live[-1]
+        lull = span.first_at - before.last_at
+        if lull > LULL:
             self._live.append(span)
             return
         last_at = max(before.last_at, span.last_at)
@@ -547,10 +554,12 @@ class _KnownChat:
         """Return whether a line is known."""
         if event.id in self._event_ids or _is_within(event, self._live):
             return True
-        ids = (event.user_id, provisional_id(event.login))
-        return any(
-            _is_within(event, self._learned.get(viewer_id, ())) for viewer_id in ids
-        )
+        # another program's file may have had only the name
+        for viewer_id in (event.user_id, provisional_id(event.login)):
+            learned = self._learned.get(viewer_id, ())
+            if _is_within(event, learned):
+                return True
+        return False
 
 
 def _is_within(event: ChatEvent, spans: Iterable[HeardSpan]) -> bool:
@@ -569,10 +578,14 @@ async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
     None where it was never signed in and has no login set.
     """
     state = await channel_state.read_all(source)
-    logins = {state.get("bot_login", ""), settings.twitch.bot_login.lstrip("@")}
-    ids = {provisional_id(login) for login in logins if login}
-    if state.get("bot_id"):
-        ids.add(state["bot_id"])
+    signed_in_login = state.get("bot_login", "")
+    set_login = settings.twitch.bot_login.lstrip("@")
+    ids = {state.get("bot_id", "")}
+    for login in (signed_in_login, set_login):
+        if login:
+            ids.add(provisional_id(login))
+    # of a bot that was never signed in
+    ids.discard("")
     return frozenset(ids)
 
 
@@ -614,14 +627,19 @@ async def estimate(
         tokens_besides = calls * (TOKENS_A_CALL + SUMMARY_WORDS)
         input_tokens = size // BYTES_A_TOKEN + tokens_besides
     output_tokens = calls * 2 * SUMMARY_WORDS
+    bad = {}
+    for file in files:
+        if file.unread:
+            bad[str(file.path)] = file.unread
     return Estimate(
         lines=sum(file.lines for file in files),
         streams=sum(file.streams for file in files),
+        # a file without a line has no time
         first_at=min(file.first_at for file in files if file.lines),
         last_at=max(file.last_at for file in files),
         calls=calls,
         tokens=TokenCounts(input_tokens, 0, output_tokens),
-        bad={str(file.path): file.unread for file in files if file.unread},
+        bad=bad,
     )
 
 
@@ -668,15 +686,15 @@ def _windows(
     unread = islice(file.events(), lines_read, None)
     # None stands for the end of the file
     for event in chain(unread, [None]):
-        stream_ends = event is None or (
-            newest_at and event.at - newest_at >= STREAM_GAP
-        )
+        stream_ends = event is None
+        # before the first line no stream is on that could end
+        if event is not None and newest_at:
+            stream_ends = event.at - newest_at >= STREAM_GAP
         if stream_ends or len(waiting) == READ_AT_ONCE:
-            ends = _ends_of_windows(
-                waiting, newest_at, memory, everything=bool(stream_ends)
-            )
+            ends = _ends_of_windows(waiting, newest_at, memory, everything=stream_ends)
             for start, end in pairwise([0, *ends]):
                 yield waiting[start:end]
+            # the others wait for the lines after them
             del waiting[: max(ends, default=0)]
         if event is None:
             return

@@ -51,9 +51,11 @@ async def missed(
 ) -> Missed:
     """Return what a viewer missed, in at most `max_chars` characters. Raises StoreError."""
     lines = await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)
+    # the newest first
     lines_at = [line.at for line in reversed(lines)]
     came_at = _visit_began_at(lines_at, now)
-    since = next((at for at in lines_at if came_at - at > A_VISIT), None)
+    earlier_lines = [at for at in lines_at if came_at - at > A_VISIT]
+    since = max(earlier_lines, default=None)
     if since is None:
         # Raw lines of an earlier visit are gone after a day: then attendance says it.
         since = await streams.last_visit(source, viewer_id, came_at)
@@ -71,11 +73,15 @@ async def missed(
         texts = await _missed_texts(source, since, came_at, without=shown_whole)
     texts |= so_far
     evidence_of = await _sentences_of(source, texts, stream, max_chars)
+    of_this_stream = []
+    for sentence, evidence in evidence_of.items():
+        if evidence in so_far:
+            of_this_stream.append(sentence)
     return Missed(
         since,
-        tuple(evidence_of),
-        tuple(evidence_of.values()),
-        tuple(text for text, place in evidence_of.items() if place in so_far),
+        sentences=tuple(evidence_of),
+        evidence=tuple(evidence_of.values()),
+        so_far=tuple(of_this_stream),
     )
 
 
@@ -93,10 +99,12 @@ async def stream_so_far(
 
 
 async def _on_now(source: Source) -> Stream | None:
+    """Return the stream that is on; None if none is."""
     stream_id = await streams.current_id(source)
     if stream_id is None:
         return None
-    return (await streams.get_many(source, [stream_id]))[stream_id]
+    streams_by_id = await streams.get_many(source, [stream_id])
+    return streams_by_id[stream_id]
 
 
 async def _so_far_texts(
@@ -107,10 +115,12 @@ async def _so_far_texts(
     """Return the streamer's own text of a stream, else its summaries, oldest first."""
     if stream.so_far:
         return {("stream", stream.id): stream.so_far}
+    texts: dict[_Evidence, str] = {}
     # the store leaves out both ends
     began_at = stream.started_at - 1
-    summaries = await episodes.between(source, stream.id, began_at, now + 1)
-    return {("episode", episode.id): episode.summary for episode in summaries}
+    for episode in await episodes.between(source, stream.id, began_at, now + 1):
+        texts["episode", episode.id] = episode.summary
+    return texts
 
 
 async def _sentences_of(
@@ -140,11 +150,13 @@ async def _sentences_of(
     # Chosen from the newest text on, so that room runs out for what is longest ago.
     newest_first = sentences_by_text[::-1]
     evidence_of = _as_they_fit(_in_turn(newest_first), max_chars)
-    # Shown in the order in which it happened.
-    place_of = {evidence: place for place, evidence in enumerate(texts)}
-    oldest_first = sorted(
-        evidence_of, key=lambda sentence: place_of[evidence_of[sentence]]
-    )
+    places = list(texts)
+
+    def place_of(sentence: str) -> int:
+        """Return which text a sentence stands in: they are in the order in which it happened."""
+        return places.index(evidence_of[sentence])
+
+    oldest_first = sorted(evidence_of, key=place_of)
     return {sentence: evidence_of[sentence] for sentence in oldest_first}
 
 

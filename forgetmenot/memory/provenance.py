@@ -70,16 +70,16 @@ async def chain(
     if note.scope is Scope.VIEWER:
         about = names.get(note.subject_id or "", SOMEBODY)
     replies = await bot_messages.prompted_with_note(db, note_id)
-    shown_evidence = [
-        _shown_evidence(note, link, names, videos, now) for link in evidence
-    ]
+    shown_evidence = []
+    for link in evidence:
+        shown_evidence.append(_shown_evidence(note, link, names, videos, now))
     shown_successor = None
     if successor is not None:
         shown_successor = _shown_note(successor, names)
     return {
         **_shown_note(note, names),
         "about": about,
-        "streams": list(map(_shown_stream, streams_by_id.values())),
+        "streams": [_shown_stream(stream) for stream in streams_by_id.values()],
         "evidence": shown_evidence,
         "history": [_shown_change(change, names) for change in history],
         "replaced": [_shown_note(predecessor, names) for predecessor in replaced],
@@ -89,14 +89,17 @@ async def chain(
 
 
 def _shown_note(note: Note, names: Mapping[str, str]) -> dict[str, object]:
+    """Return a note of the page, whose own or one beside it."""
     return {"id": note.id, "fact": with_names(note.fact, names)}
 
 
 def _shown_stream(stream: Stream) -> dict[str, object]:
+    """Return a stream of which there is evidence."""
     return {"id": stream.id, "title": stream.title, "at": stream.started_at}
 
 
 def _shown_change(change: Change, names: Mapping[str, str]) -> dict[str, object]:
+    """Return one line of a note's history."""
     return {
         "at": change.at,
         "from": change.from_status,
@@ -160,13 +163,20 @@ async def names_for(
     texts: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return the present names of everybody in notes, their evidence and these texts, by id, without hidden people."""
-    people = {note.subject_id for note in related if note.subject_id is not None}
-    people.update(link.speaker_id for link in evidence if link.speaker_id is not None)
-    facts = [note.fact for note in related]
-    summaries = [link.episode.summary for link in evidence]
-    for text in (*facts, *summaries, *texts):
+    people: set[str | None] = set()
+    all_texts = list(texts)
+    for note in related:
+        people.add(note.subject_id)
+        all_texts.append(note.fact)
+    for link in evidence:
+        people.add(link.speaker_id)
+        all_texts.append(link.episode.summary)
+    for text in all_texts:
         people.update(ids_in(text))
-    names, _hidden = await viewers.shown_and_hidden(db, sorted(people))
+    # of a note about the channel, and of what nobody said
+    people.discard(None)
+    viewer_ids = sorted(viewer_id for viewer_id in people if viewer_id is not None)
+    names, _hidden = await viewers.shown_and_hidden(db, viewer_ids)
     return names
 
 
@@ -245,7 +255,9 @@ def _place_in_stream(link: Mapping[str, Any], started_at: Mapping[int, int]) -> 
     since = link["at"] - started_at.get(stream_id, link["at"])
     if since <= 0:
         return f"stream {stream_id}"
-    return f"stream {stream_id}, {since // HOUR} h {since // MINUTE % 60} min into it"
+    hours = since // HOUR
+    minutes = since // MINUTE % 60
+    return f"stream {stream_id}, {hours} h {minutes} min into it"
 
 
 def moment(ms: int) -> str:
@@ -260,5 +272,7 @@ def because(cause: str, names: Mapping[str, str]) -> str:
     if not isinstance(cause, Reason):
         return with_names(cause, names)
     # People stand in the values as ids, so the names go in before the sentence is made.
-    values = {key: with_names(str(value), names) for key, value in cause.values.items()}
+    values = {}
+    for key, value in cause.values.items():
+        values[key] = with_names(str(value), names)
     return reason(cause.code, **values)

@@ -132,7 +132,8 @@ def storable_summary(
     own_words = uncopied(list(stored_forms), messages)
     cut_by["copied"] += len(stored_forms) - len(own_words)
     stored_sentences = [stored_forms[sentence] for sentence in own_words]
-    text = within(stored_sentences, int(MARGIN * limit), size)
+    generous_limit = int(MARGIN * limit)
+    text = within(stored_sentences, generous_limit, size)
     cut_by["length"] += len(own_words) - len(sentences_of(text))
     # the + leaves out rules that cut nothing
     return text, +cut_by
@@ -208,10 +209,14 @@ def _quotations(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
 
 def _rows_of_words(text: str) -> set[str]:
     """Return every row of words of a text that would be a quotation of it."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    text_words = _WORD.findall(folded)
-    starts = range(len(text_words) - QUOTE_WORDS + 1)
-    return {" ".join(text_words[start : start + QUOTE_WORDS]) for start in starts}
+    # written in other signs it is a quotation all the same
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    text_words = _WORD.findall(folded.replace("’", "'"))
+    rows = set()
+    for start in range(len(text_words) - QUOTE_WORDS + 1):
+        row = text_words[start : start + QUOTE_WORDS]
+        rows.add(" ".join(row))
+    return rows
 
 
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
@@ -435,8 +440,8 @@ class Summarizer(MemoryWriter):
         streamer = scene.streamer
         if streamer is None:
             return scene.participations
-        is_in_it = streamer.id in scene.participations or streamer.id in ids_in(summary)
-        if not is_in_it:
+        spoke = streamer.id in scene.participations
+        if not spoke and streamer.id not in ids_in(summary):
             return scene.participations
         # a streamer who has never typed has no row
         if await viewers.get(self._db, streamer.id) is None:
@@ -491,9 +496,11 @@ class Summarizer(MemoryWriter):
         """Return whom the names in a window and in the stream's title mean, by name; None: somebody who is hidden."""
         texts = _chat_texts(window)
         texts += [line.text for line in window if line.from_bot]
-        texts.append(stream.title if stream is not None else "")
+        if stream is not None:
+            texts.append(stream.title)
         said_at = window[-1].at
         active = await active_now(self._db, settings.people, said_at)
+        # whoever is there is meant before somebody who is not
         present = {*speakers, *active}
         typed_names = await asyncio.to_thread(names_typed, texts)
         return await in_chat(self._db, texts, typed_names, said_at, present)
@@ -511,16 +518,20 @@ class Summarizer(MemoryWriter):
     ) -> set[str]:
         """Return what the bot is called; where it uses the streamer's own account, that name is the streamer's."""
         own_login = await channel_state.read(self._db, "bot_login")
-        names = {
+        possible_names = {
             settings.bot.name,
             *settings.bot.aliases,
             settings.twitch.bot_login,
             own_login,
         }
-        streamer_names = streamer.names if streamer is not None else frozenset()
-        return {
-            name for name in names if name and name.casefold() not in streamer_names
-        }
+        streamer_names: Collection[str] = ()
+        if streamer is not None:
+            streamer_names = streamer.names
+        names = set()
+        for name in possible_names:
+            if name and name.casefold() not in streamer_names:
+                names.add(name)
+        return names
 
 
 def _people_with_handles(
@@ -539,7 +550,8 @@ def _people_with_handles(
 
     # first with handles for all whom any name may mean, to see who is named
     nameable = {viewer_id for viewer_id in names.values() if viewer_id is not None}
-    named_ids = _named_ids(_chat_texts(window), handles_for(sorted(nameable)))
+    handles_for_all = handles_for(sorted(nameable))
+    named_ids = _named_ids(_chat_texts(window), handles_for_all)
     people = participations(window, named_ids)
     # then for those alone whom the model reads of: whose lines were collapsed into others' has none
     read_of = shown_speakers(window) | set(named_ids)
@@ -690,9 +702,12 @@ def _shared_words(
     """
     users_of: dict[str, set[str]] = defaultdict(set)
     for line in window:
-        if line.viewer_id not in named_ids or line.from_bot or is_command(line.text):
+        if line.viewer_id not in named_ids or line.from_bot:
             continue
-        for word in words(handles.hide_chat(line.text)):
+        if is_command(line.text):
+            continue
+        text = handles.hide_chat(line.text)
+        for word in words(text):
             users_of[word].add(line.viewer_id)
     shared_words = []
     for word, users in users_of.items():
@@ -700,7 +715,12 @@ def _shared_words(
             continue
         if not never_stored(word, settings.privacy):
             shared_words.append(word)
-    shared_words.sort(key=lambda word: (-len(users_of[word]), -len(word), word))
+
+    def rank(word: str) -> tuple[int, int, str]:
+        """Return the sort key: words of most people, then the longest, then by the alphabet."""
+        return -len(users_of[word]), -len(word), word
+
+    shared_words.sort(key=rank)
     return shared_words[:TOPICS]
 
 

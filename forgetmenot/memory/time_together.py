@@ -44,12 +44,15 @@ async def together_with(
     from forgetmenot.people.time_together import facts_of, to_congratulate
     from forgetmenot.store.time_together import histories
 
-    history = (await histories(source, [viewer_id], now)).get(viewer_id)
+    by_id = await histories(source, [viewer_id], now)
+    history = by_id.get(viewer_id)
+    # nobody knows them, or they are hidden
     if history is None:
         return Together()
     streak = await streams.streak(source, viewer_id)
     facts = facts_of(history, streak, now, settings.bot.timezone)
-    return Together(tuple(facts), tuple(to_congratulate(facts, history, now)))
+    occasions = to_congratulate(facts, history, now)
+    return Together(tuple(facts), tuple(occasions))
 
 
 async def anniversaries(
@@ -70,12 +73,13 @@ async def anniversaries(
     by_viewer = {}
     for viewer_id, history in by_id.items():
         # Streaks are left out: today's is not the one of that evening.
-        facts = facts_of(history, 0, ended_at, zone)
-        # what came later is no news of a stream that was over
-        came_true = [fact for fact in facts if fact.since <= ended_at]
-        occasions = [
-            fact for fact in came_true if fact.is_occasion and fact.is_news(ended_at)
-        ]
+        occasions = []
+        for fact in facts_of(history, 0, ended_at, zone):
+            # what came later is no news of a stream that was over
+            if fact.since > ended_at:
+                continue
+            if fact.is_occasion and fact.is_news(ended_at):
+                occasions.append(fact)
         if occasions:
             by_viewer[viewer_id] = occasions
     return by_viewer

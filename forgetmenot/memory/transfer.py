@@ -253,7 +253,11 @@ def _read(
     )
     said_at = _time("observed_at", line.observed_at)
     expires_at = _time("expires_at", line.expires_at)
-    episode = line.episode
+    key = None
+    summary = ""
+    if line.episode is not None:
+        key = line.episode.key
+        summary = screening.summary(line.episode.summary)
     return ReadLine(
         number=number,
         line=screened_line,
@@ -261,8 +265,8 @@ def _read(
         said_at=now if said_at is None else said_at,
         expires_at=expires_at,
         subject=subject,
-        key=None if episode is None else episode.key,
-        summary="" if episode is None else screening.summary(episode.summary),
+        key=key,
+        summary=summary,
     )
 
 
@@ -371,11 +375,11 @@ async def _accepted(
         note_id = read.line.id
         id_is_free = note_id is not None and note_id not in ids_in_use
         fact = (read.fact, read.line.persona)
-        reason = _request_against(
-            tx, read, viewer_id, opted_out, known=viewer_id in known_viewers
-        )
+        is_stored = fact in stored_facts[viewer_id]
+        is_known = viewer_id in known_viewers
+        reason = _request_against(tx, read, viewer_id, opted_out, known=is_known)
         # a number that is free here makes it another note
-        if reason is None and fact in stored_facts[viewer_id] and not id_is_free:
+        if reason is None and is_stored and not id_is_free:
             reason = KNOWN
         if reason is not None:
             refused.append(RefusedLine(read.number, reason))
@@ -474,11 +478,14 @@ async def _evidence(
     episode_ids = []
     people = []
     for read in accepted:
-        episode_id = None if read.key is None else known_episodes.get(read.key)
+        episode_id = None
+        if read.key is not None:
+            episode_id = known_episodes.get(read.key)
         if episode_id is None:
             episode_id = next(free_ids)
             summary = read.summary or "Imported."
             new_episodes.append((episode_id, read.key, read.said_at, summary))
+        # the next line with this key has the same episode
         if read.key is not None:
             known_episodes[read.key] = episode_id
         episode_ids.append(episode_id)
@@ -573,11 +580,15 @@ async def export_notes(
         if not batch:
             return
         last_id = batch[-1].id
-        first_episodes = {
-            note.id: note.episode_ids[0] for note in batch if note.episode_ids
-        }
+        first_episodes = {}
+        subject_ids = set()
+        for note in batch:
+            # an import takes one episode for each note
+            if note.episode_ids:
+                first_episodes[note.id] = note.episode_ids[0]
+            if note.subject_id is not None:
+                subject_ids.add(note.subject_id)
         evidence = await episodes.keys_and_summaries(db, first_episodes.values())
-        subject_ids = {note.subject_id for note in batch if note.subject_id is not None}
         people = sorted(subject_ids)
         logins = await viewers.logins(db, people)
         # where one person is asked for, they are exported, hidden or not
@@ -597,10 +608,16 @@ async def export_notes(
 
 def _exported(note: Note, logins: Mapping[str, str]) -> dict[str, object]:
     """Return a note as an export's line, still without its episode."""
-    line: dict[str, object] = {key: getattr(note, key) for key in _UNCHANGED_KEYS}
-    line["viewer"] = note.subject_id
-    line["login"] = logins.get(note.subject_id or "")
-    line["confidence"] = round(note.confidence, 4)
-    line["observed_at"] = iso(note.last_confirmed_at)
-    line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
-    return line
+    expires_at = None
+    if note.expires_at is not None:
+        expires_at = iso(note.expires_at)
+    unchanged = {key: getattr(note, key) for key in _UNCHANGED_KEYS}
+    return {
+        **unchanged,
+        "viewer": note.subject_id,
+        # the channel has none
+        "login": logins.get(note.subject_id or ""),
+        "confidence": round(note.confidence, 4),
+        "observed_at": iso(note.last_confirmed_at),
+        "expires_at": expires_at,
+    }
