@@ -25,6 +25,7 @@ from forgetmenot.settings.schema import ActionSettings, Settings
 TARGET = Parameter("target", ParameterKind.VIEWER, maximum=50)
 LONGEST_TIMEOUT_S = 14 * DAY // SECOND
 BANS = "moderator:manage:banned_users"
+# Twitch shows it to whoever is timed out, and to moderators.
 DEFAULT_REASON = "by the channel's chat bot"
 CHAT_MODES = "moderator:manage:chat_settings"
 
@@ -139,6 +140,7 @@ async def _set_category(ports: ActionPorts, call: ActionCall) -> Outcome:
 
 # ── the words that ask for them ───────────────────────────────────────────────────────────────
 
+# As `text/words.words` gives them: small letters, no accents, no signs.
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
 _POLITE = "please|pls|bitte|hey|ok|now|(?:can|could|would|will) you"
 _ANYBODY = (

@@ -50,7 +50,9 @@ from forgetmenot.store import action_logs, viewers
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction, NewAction
 from forgetmenot.store.database import Database
 
+# What the policy lets run at once.
 ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
+# How a row begins that does not run at once.
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
 # After that an action's outcome is unknown, of which nothing is claimed.
 TWITCH_ANSWERS_WITHIN_S = 3.0
@@ -100,11 +102,11 @@ class Executor(Struct, kw_only=True):
         # written before anything is done: the unique key is what keeps a second run of it away
         async with self.db.write() as tx:
             row_id = await action_logs.insert(tx, row)
-        name = action.name if action else "unknown"
         log.info(
             "proposal",
             action=row_id,
-            name=name,
+            # a name that is none of ours is a model's words, which no log holds
+            name=action.name if action else "unknown",
             verdict=decision.verdict,
             rule=decision.rule,
         )
@@ -119,22 +121,21 @@ class Executor(Struct, kw_only=True):
         is_preview = decision.rule == "silent_preview"
         if is_preview or _is_unasked_refusal(decision, proposal, known):
             return ExecutedProposal(decision, None, "", row_id)
-        # who runs the channel hears what is missing, and what to do about it
-        if decision.rule in wording.IMPOSSIBLE and _is_moderators_request(
-            known, proposal
-        ):
+        is_impossible = decision.rule in wording.IMPOSSIBLE
+        if is_impossible and _is_moderators_request(known, proposal):
+            # who runs the channel hears what is missing, and what to do about it
             line = wording.impossible(decision, language)
-            return ExecutedProposal(decision, outcome, line, row_id)
-        line = wording.line_for(
-            decision,
-            outcome,
-            proposal,
-            target=_name_of(known.target),
-            say=context.words,
-            log_id=row_id,
-            moderates=known.asker.role.moderates,
-            language=language,
-        )
+        else:
+            line = wording.line_for(
+                decision,
+                outcome,
+                proposal,
+                target=_name_of(known.target),
+                say=context.words,
+                log_id=row_id,
+                moderates=known.asker.role.moderates,
+                language=language,
+            )
         return ExecutedProposal(decision, outcome, line, row_id)
 
     async def preview(self, proposal: Proposal, context: ActionContext) -> Decision:
@@ -178,6 +179,7 @@ class Executor(Struct, kw_only=True):
             return decision, known
         if action is None or not action.harms or known.target is None:
             return decision, known
+        # Badges are those of the last message: who was made a moderator since has none yet.
         is_immune = await self._is_immune(known.target.id)
         known = replace(known, immune=is_immune)
         decision = decide(proposal, known, settings, recent, now)
@@ -229,11 +231,7 @@ class Executor(Struct, kw_only=True):
         row = await action_logs.get(self.db, action_id)
         now = self.clock.now()
         settings = self.settings()
-        if (
-            row is None
-            or row.status is not ActionStatus.WAITING
-            or (row.expires_at or 0) <= now
-        ):
+        if row is None or not _still_waits(row, now):
             return _result("not_waiting", action_id)
         # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
         known = await facts.gather_again(
@@ -245,17 +243,16 @@ class Executor(Struct, kw_only=True):
             proposal, action, known, settings, now
         )
         if action is None or decision.verdict not in ALLOWED:
-            why = decision.reason
             async with self.db.write() as tx:
                 await action_logs.deny(
                     tx,
                     action_id,
                     by=by,
                     rule=decision.rule,
-                    reason=why,
+                    reason=decision.reason,
                     now=now,
                 )
-            return _result("approval_denied", action_id, reason=why)
+            return _result("approval_denied", action_id, reason=decision.reason)
         revert_at = _revert_time(action, row.params, now)
         async with self.db.write() as tx:
             # dock and chat may approve at the same moment: one of them gets the row
@@ -264,7 +261,8 @@ class Executor(Struct, kw_only=True):
             )
         if not is_claimed:
             return _result("not_waiting", action_id)
-        outcome = await self._perform(action, action_id, _call_of(row, known.target))
+        call = _call_of(row, known.target)
+        outcome = await self._perform(action, action_id, call)
         if outcome.kind is OutcomeKind.UNKNOWN:
             return _result("approved_unknown", action_id)
         if outcome.kind is not OutcomeKind.DONE:
@@ -320,13 +318,16 @@ class Executor(Struct, kw_only=True):
             is_due = await action_logs.ask_for_undo(tx, row.id, by=by, now=now)
         if is_due:
             await self._revert_due()
-        after = await action_logs.get(self.db, row.id)
-        if after is not None and after.status is ActionStatus.UNDONE:
-            return _result("undone", row.id, ok=True, action=row.name)
-        is_tried_again = after is not None and after.revert_at is not None
-        return _result(
-            "undo_later" if is_tried_again else "cannot_undo", row.id, action=row.name
-        )
+        row_after = await action_logs.get(self.db, row.id)
+        code = "cannot_undo"
+        is_undone = False
+        if row_after is not None:
+            is_undone = row_after.status is ActionStatus.UNDONE
+            if is_undone:
+                code = "undone"
+            elif row_after.revert_at is not None:
+                code = "undo_later"
+        return _result(code, row.id, ok=is_undone, action=row.name)
 
     async def _undoable_row(
         self, action_id: int | None, now: int
@@ -339,7 +340,8 @@ class Executor(Struct, kw_only=True):
             self.db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN)
         )
         for row in rows:
-            if (row.finished_at or row.at) >= now - HOUR and undoable(row, now):
+            is_recent = _done_at(row) >= now - HOUR
+            if is_recent and undoable(row, now) is not None:
                 return row
         return None
 
@@ -360,7 +362,8 @@ class Executor(Struct, kw_only=True):
             # What is over by now has nothing to undo: a timeout, or an action of an older version.
             outcome = Outcome(OutcomeKind.REFUSED, reason("ended"))
             if action is not None and action.undo is not None:
-                outcome = await self._call(action.undo, _call_of(row))
+                call = _call_of(row)
+                outcome = await self._call(action.undo, call)
             if outcome.kind is OutcomeKind.DONE:
                 await self._note_undone(row, action)
             else:
@@ -372,6 +375,7 @@ class Executor(Struct, kw_only=True):
     async def _note_undone(self, row: LoggedAction, action: Action | None) -> None:
         """Store that an action was undone. Raises StoreError."""
         if action is not None and action.mode:
+            # Twitch reports it as well, but a proposal may come before that.
             self.mode_off(action.mode)
         async with self.db.write() as tx:
             await action_logs.set_revert(
@@ -391,7 +395,7 @@ class Executor(Struct, kw_only=True):
         now = self.clock.now()
         gives_up = outcome.kind is OutcomeKind.REFUSED
         if action is not None and action.reverts:
-            gives_up = now - (row.finished_at or row.at) > GIVE_UP
+            gives_up = now - _done_at(row) > GIVE_UP
         next_try = None if gives_up else now + TRY_AGAIN
         why = reason("not_undone", reason=outcome.detail)
         async with self.db.write() as tx:
@@ -406,9 +410,8 @@ def _already_handled(
     """Return the result of a proposal whose key has a row already: it is done no second time."""
     code = "already_handled"
     denial = Decision(Verdict.DENY, code, reason(code), decision.params)
-    return ExecutedProposal(
-        denial, None, wording.harmless(proposal.if_refused, language)
-    )
+    line = wording.harmless(proposal.if_refused, language)
+    return ExecutedProposal(denial, None, line)
 
 
 def _is_unasked_refusal(
@@ -419,10 +422,10 @@ def _is_unasked_refusal(
     """Return whether what nobody asked for is denied: the model's words answer better than a refusal."""
     if decision.verdict is not Verdict.DENY or not known.asks_nothing:
         return False
-    return (
-        proposal.name not in known.asked_for
-        and proposal.name not in wording.TYPED_INSTEAD
-    )
+    # Of these the answer names the command: somebody wished it in words that code does not read.
+    if proposal.name in wording.TYPED_INSTEAD:
+        return False
+    return proposal.name not in known.asked_for
 
 
 def _name_of(person: PersonFacts | None) -> str:
@@ -463,6 +466,7 @@ def _new_row(
     return NewAction(
         key=context.key,
         at=now,
+        # a model's words, of any length
         name=proposal.name[:32],
         kind=str(action.kind) if action else "",
         params=decision.params,
@@ -513,14 +517,29 @@ def _revert_time(
 def undoable(row: LoggedAction, now: int) -> Action | None:
     """Return the action of a row if it can be undone; None for one that has ended by itself, as a timeout does."""
     action = find(row.name)
+    # One of unknown outcome may have been done, and to undo what was not does no harm.
     if row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN}:
         return None
     if action is None or action.undo is None:
         return None
+    # A mode does not end at Twitch until the bot switches it off.
     if "seconds" not in row.params or action.reverts:
         return action
-    ends_at = (row.finished_at or row.at) + int(row.params["seconds"]) * SECOND
+    ends_at = _done_at(row) + int(row.params["seconds"]) * SECOND
     return action if ends_at > now else None
+
+
+def _still_waits(row: LoggedAction, now: int) -> bool:
+    """Return whether an action waits for a person, and has not expired."""
+    if row.status is not ActionStatus.WAITING:
+        return False
+    # `work_off` marks the expired ones only every second.
+    return row.expires_at is not None and row.expires_at > now
+
+
+def _done_at(row: LoggedAction) -> int:
+    """Return when an action was carried out (ms); when it was proposed if a crash came between."""
+    return row.finished_at or row.at
 
 
 def _result(

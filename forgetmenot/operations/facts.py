@@ -39,8 +39,10 @@ from forgetmenot.text.words import telling_stems
 
 # Who said nothing for longer is not in chat now.
 PRESENT_WITHIN = 15 * MINUTE
+# How long a refusal counts against whoever asked.
 REFUSALS_WITHIN = 10 * MINUTE
 CORRECT = "correct"
+# A model's words: "7", and not "note 7" or a number that SQLite cannot hold.
 _NOTE_ID = re.compile(r"[0-9]{1,12}", re.ASCII)
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL_RULES = (
@@ -154,6 +156,7 @@ async def _asker(people: _People, event: ChatEvent) -> PersonFacts:
     """Return what is stored of the speaker, with the names and badges of this message."""
     stored = await people.by_id(event.user_id)
     if stored is None:
+        # A first line is not stored yet, and of who opted out nothing ever is.
         stored = PersonFacts(event.user_id, "", newcomer=True)
     return replace(
         stored,
@@ -215,6 +218,10 @@ async def recent_decisions(
     """Return recent decisions and actions that bear on this one."""
     asker = facts.asker
     waiting = await action_logs.waiting(db, now)
+    waiting_of_asker = 0
+    for row in waiting:
+        if row.asked_by == asker.id:
+            waiting_of_asker += 1
     # what a moderator asks for is no attempt of anybody's to talk the model into something
     refusals = 0
     if not asker.role.moderates:
@@ -230,7 +237,7 @@ async def recent_decisions(
         refusals=refusals,
         done_this_stream=await action_logs.done_since(db, int(stream_start)),
         waiting=len(waiting),
-        waiting_of_asker=sum(row.asked_by == asker.id for row in waiting),
+        waiting_of_asker=waiting_of_asker,
     )
 
 
@@ -242,6 +249,7 @@ async def _cooldown_until(
 ) -> int:
     """Return when the last of an action's cooldowns ends (ms). A cooldown begins when an action is allowed."""
     last_allowed = action_logs.last_allowed
+    # Also where it failed at Twitch: else it could be tried again and again.
     allowed_at = await last_allowed(db, name=action.name)
     ends = [_end_of_cooldown(allowed_at, action.cooldown_s)]
     if action.kind is ActionClass.GUARDED:
@@ -280,6 +288,7 @@ async def _target(
         else:
             others.append(person)
     matches = request_words.resolve(name, [current, *others], current)
+    # Of two people who go by one name neither is hit.
     return matches[0] if len(matches) == 1 else None
 
 
@@ -293,6 +302,7 @@ def _proposed_target(action: Action | None, proposal: Proposal) -> str | None:
     return None
 
 
+# What a prompt says of an action. Those that were denied or expired do not stand in it.
 _STATES = {
     ActionStatus.DONE: "done",
     ActionStatus.UNDONE: "done, and undone since",
@@ -313,6 +323,7 @@ async def lately(
     actions = []
     for row in await action_logs.latest(source, limit, tuple(_STATES)):
         if row.at >= since:
+            # Only of what is done for certain may a reply say that it was done.
             done_name = row.name if row.status is ActionStatus.DONE else ""
             actions.append(ActionDone(row.id, action_line(row), done_name))
     return tuple(reversed(actions))

@@ -89,6 +89,7 @@ def _fit_seconds(
     seconds = duration // SECOND
     if seconds < parameter.minimum:
         return None
+    # The streamer's setting bounds what may run without a person; a longer one a person reads first.
     limit = parameter.maximum
     if parameter.maximum <= LONGEST_WITHOUT_PERSON_S:
         limit = min(parameter.maximum, max_timeout_s)
@@ -114,6 +115,7 @@ def _fit_text(
     without_machine = without_machine_text(defang(without_command(clean(value))))
     text = without_command(clean(without_machine))
     line = text
+    # Words that the asker typed are theirs, with their links; a model's are the bot's.
     is_model_text = (
         parameter.kind is ParameterKind.TEXT and parameter.name != action.typed
     )
@@ -125,5 +127,6 @@ def _fit_text(
     if not line and parameter.default is None:
         return None
     if len(line) > parameter.maximum:
+        # behind a whole word
         line = line[: parameter.maximum].rsplit(" ", 1)[0]
     return _Fitted(line, is_reduced=line != text)

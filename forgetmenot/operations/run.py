@@ -20,6 +20,7 @@ from forgetmenot.operations.types import (
     Request,
 )
 
+# Characters: the dock and the command line may send more than a message of chat.
 LONGEST_TEXT = 4_000
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 
@@ -32,6 +33,7 @@ async def run(
 ) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.operations.get(name)
+    # Chat is answered nothing then: the line may be talk, or a command of another bot.
     if operation is None or operation.handler is None or not operation.permits(asker):
         return OperationResult(ok=False, code="not_allowed")
     # those that may wait for the disk do their own flush: here a full disk would end them with an error
@@ -49,6 +51,7 @@ async def run(
         return OperationResult(ok=False, code=f"refused:{refusal.rule}", target=target)
     except (InputError, SettingsError) as error:
         return OperationResult(ok=False, code="input", data={"sentence": str(error)})
+    # Chat goes on with the prefix that the provider has in its cache; the streamer expects to see the change.
     if result.ok and operation.edits_memory and asker.surface is Surface.DOCK:
         await context.refresh()
     return result
@@ -96,4 +99,5 @@ def _number(parameter: Parameter, text: str) -> int | None:
     number = int(typed[1])
     if number < parameter.minimum:
         return None
+    # "!bot quiet 600" means the longest that there is.
     return min(number, parameter.maximum)

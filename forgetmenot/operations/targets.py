@@ -17,6 +17,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.names import by_login
 from forgetmenot.text.mentions import is_login, login_of, provisional_id
 
+# Names that mean nobody's notes but the channel's, and those of whoever types them.
 CHANNEL_WORDS = frozenset({"channel", "stream", "chat"})
 SELF_WORDS = frozenset({"", "me", "myself"})
 
@@ -62,6 +63,7 @@ async def resolve_target(
     own_names = {asker.login.casefold(), asker.display_name.casefold()}
     if folded in SELF_WORDS or folded in own_names:
         return own_target(asker)
+    # Before anybody is looked up: a viewer is not told who is known here.
     if not asker.moderates:
         raise Refused("not_yours")
     is_channel_word = folded in CHANNEL_WORDS
@@ -112,6 +114,7 @@ async def _only_one_meant(
         context.db, name, present=present, may_be_short=may_be_short
     )
     if len(viewer_ids) > 1:
+        # With their logins or ids, because the names that are shown may be the same.
         listed = await names.told_apart(context.db, viewer_ids)
         raise Refused("which_viewer", name=name.removeprefix("@"), viewers=listed)
     return viewer_ids[0] if viewer_ids else None

@@ -27,40 +27,57 @@ async def never_mention(request: Request) -> OperationResult:
 
     The same again in chat undoes it.
     """
+    if request.is_in_chat:
+        return await _never_mention_in_chat(request)
     about = request.target
-    typed = request.text("what")
-    if request.is_in_chat:
-        about, typed = await _subject_and_topic(request, typed)
-        # a note's number, as behind the other commands
-        typed = (
-            f"#{typed}" if typed.isdecimal() else own_words.without_small_words(typed)
-        )
-    topic = await edits.with_mentions(request.db, defang(typed))
-    now = request.now
-    if request.is_in_chat:
-        entries = await notes.suppressions(request.db)
-        listed = suppression_list.find_entry(entries, about.id, topic)
-        if listed is not None:
-            await suppression_list.unsuppress(request.db, listed.id, now)
-            return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
-    listed_by = request.asker.viewer_id or None
-    entry_id = await suppression_list.suppress(
-        request.db, about.id, topic, by=listed_by, at=now
-    )
+    topic = await _topic_of(request, request.text("what"))
+    entry_id = await _suppress(request, about, topic)
+    data = {"id": entry_id}
+    return OperationResult(ok=True, code="suppressed", data=data, target=about)
+
+
+async def _never_mention_in_chat(request: Request) -> OperationResult:
+    """Suppress what is typed in chat, or take it off the list; a topic that hides nothing is answered so."""
+    db = request.db
+    about, typed = await _subject_and_topic(request, request.text("what"))
+    is_number = typed.isdecimal()
+    # A note's number is typed without its mark, as behind the other commands.
+    typed = f"#{typed}" if is_number else own_words.without_small_words(typed)
+    topic = await _topic_of(request, typed)
+    entries = await notes.suppressions(db)
+    listed = suppression_list.find_entry(entries, about.id, topic)
+    if listed is not None:
+        await suppression_list.unsuppress(db, listed.id, request.now)
+        return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
+    entry_id = await _suppress(request, about, topic)
     data: dict[str, object] = {"id": entry_id}
     code = "suppressed"
     is_topic = not typed.startswith("#")
-    is_answered = request.is_in_chat and is_topic
-    if is_answered and await suppression.suppresses_nothing(
-        request.db, about.id, topic
-    ):
+    # The entry stays all the same: such a note may be learned tomorrow.
+    if is_topic and await suppression.suppresses_nothing(db, about.id, topic):
         code = "suppressed_nothing"
         data |= await _notes_near_topic(request, about, topic)
-    return OperationResult(
-        ok=True,
-        code=code,
-        data=data,
-        target=about,
+    return OperationResult(ok=True, code=code, data=data, target=about)
+
+
+async def _topic_of(request: Request, typed: str) -> str:
+    """Return a topic as it is stored: with mentions in the place of names."""
+    return await edits.with_mentions(request.db, defang(typed))
+
+
+async def _suppress(
+    request: Request,
+    about: Target,
+    topic: str,
+) -> int:
+    """Put a topic on the list and return the id of its entry. Raises FactRefused."""
+    listed_by = request.asker.viewer_id or None
+    return await suppression_list.suppress(
+        request.db,
+        about.id,
+        topic,
+        by=listed_by,
+        at=request.now,
     )
 
 
@@ -89,7 +106,9 @@ async def _notes_near_topic(
     matches = own_words.best_matches(topic, known)
     if not matches:
         matches = sorted(known, key=lambda note: -note.last_confirmed_at)
-    quotes = [await quoted(request, note) for note in matches[: edits.FOUND_LIMIT]]
+    # Each note costs characters of the only message that the answer may be.
+    matches = matches[: edits.FOUND_LIMIT]
+    quotes = [await quoted(request, note) for note in matches]
     command = f"!nevermention {matches[0].id}" if matches else ""
     return {"notes": quotes, "command": command}
 

@@ -75,6 +75,7 @@ async def forget(request: Request) -> OperationResult:
     typed = request.text("what")
     if request.is_in_chat:
         about, typed = await subject_and_rest(request, typed)
+    # "!forget drums!" means the drums.
     typed = typed.rstrip(" .!?")
     topic = _PERMANENTLY.sub("", typed)
     permanently = topic != typed
@@ -89,6 +90,7 @@ async def forget(request: Request) -> OperationResult:
             raise _nothing_found(topic, about)
     note = await only_note(request, matches, "!forget {}")
     is_own = note.subject_id is not None and note.subject_id == asker.viewer_id
+    # A moderator removes what can be restored: only its subject deletes a note.
     if not is_own or not permanently:
         return await _retract(request, note.id, own=is_own)
     # quoted before: afterwards it is gone
@@ -208,6 +210,7 @@ async def _edited(
     text = await _corrected_text(request, old, change)
     fact = await edits.with_mentions(request.db, text)
     async with request.db.write() as tx:
+        # "that's wrong" removed it, "change it to …" wants it back first.
         if old.status is NoteStatus.RETRACTED and change.it:
             await edits.undo(tx, old.id, at=now)
         note = await edits.edit(
@@ -243,6 +246,7 @@ async def _corrected_text(
     if changed is not None:
         return changed
     is_sentence = len(words(sentence)) > 1
+    # What is typed about the channel has no "I" that would have to be reworded.
     if is_sentence and old.subject_id is None:
         return sentence
     if is_sentence and not is_about_object(old.fact, sentence):
@@ -251,6 +255,7 @@ async def _corrected_text(
             return own
         if old.subject_id != request.asker.viewer_id or own_words.is_foreign(sentence):
             return sentence
+    # What is left needs a model: a single word ("blue"), or a sentence about a thing of the note ("it is Max").
     typed = await edits.with_mentions(request.db, sentence)
     written = None if is_rumour else await request.context.reword(old.fact, typed)
     if written is None:
@@ -313,6 +318,7 @@ async def _refuse_changes_of_others(request: Request, note_id: int) -> None:
         raise Refused("no_note", id=note_id)
     if note.status is not NoteStatus.RETRACTED:
         return
+    # A moderator may have removed it with a reason: that is not for its subject to undo.
     history = await notes.changes(request.db, note_id)
     if history[-1].cause != removal_cause(asker):
         raise Refused("not_yours")

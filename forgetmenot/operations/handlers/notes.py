@@ -31,6 +31,7 @@ from forgetmenot.operations.types import (
 from forgetmenot.store import notes, privacy_choices, viewers
 from forgetmenot.text.mentions import defang
 
+# A correction through the model counts like what a viewer says: ten in a stream.
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, limit=10)
 
 
@@ -53,6 +54,7 @@ async def correct(request: Request) -> OperationResult:
     """Replace a note of the asker, named by its number, by how it reads now."""
     asker = request.asker
     old = await notes.get(request.db, request.number("note"))
+    # The number comes from a model, so it may be any note's.
     if old is None or old.status not in LIVE or old.subject_id != asker.viewer_id:
         return OperationResult(ok=False, code="nothing_found")
     note = await edits.remember(

@@ -33,6 +33,7 @@ LONGEST_ERASURE_S = 10.0
 async def erase(request: Request) -> OperationResult:
     """Erase everything about a viewer, once that is confirmed."""
     viewer_id = _viewer_id(request)
+    # In chat nobody waits for the search of a large data folder; elsewhere the report is waited for.
     if request.is_in_chat and request.flag("confirm"):
         return await _erase_from_chat(request, viewer_id)
     target = request.target
@@ -54,6 +55,7 @@ async def erase(request: Request) -> OperationResult:
 async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
     """Begin an erasure and wait some seconds; one that takes longer runs on beside the answer."""
     target = request.target
+    # Their present name may not be stored yet: the line that asks is the first with it.
     own_login = request.asker.login if target.own else ""
     is_known = await request.context.privacy.erase(viewer_id, own_login)
     if not is_known:
@@ -135,12 +137,14 @@ async def receipt(request: Request) -> OperationResult:
     viewer_id = target.id or ""
     names = await personal_data.names_of(request.db, viewer_id)
     if target.own:
+        # Of who was erased nothing is stored: their names are those that Twitch sends with the line.
         names += [asker.login, asker.display_name]
     elif viewer_id:
         names.append(target.name)
     async with service.searching:
         search = await search_again(request.db, shown, viewer_id, names)
     if request.is_in_chat:
+        # A message has no room for paths, and viewers need not see the streamer's.
         search.traces = without_file_names(search.traces)
         search.newer = without_file_names(search.newer)
     data = {

@@ -14,6 +14,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
 
+# Minutes. Who wants more pauses the bot.
 LONGEST_QUIET_MIN = 240
 USUAL_QUIET_MIN = 10
 
@@ -54,6 +55,7 @@ async def quiet(request: Request) -> OperationResult:
 
 async def switch(request: Request, **values: str) -> OperationResult:
     """Set switches to these values; the answer is the status then."""
+    # In the memory and not in the process: after a crash a paused bot stays paused.
     async with request.db.write() as tx:
         await channel_state.put(tx, values, request.now)
     return await status(request)
@@ -74,6 +76,7 @@ async def status_line(
     state = await channel_state.read_all(db)
     language = in_language(settings.bot.language)
     switches = switches_of(state)
+    # A pause outlasts a quiet, so it is the one that is named.
     if switches.paused:
         parts = [language("status.paused")]
     elif switches.quiet_until > now:

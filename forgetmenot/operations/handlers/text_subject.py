@@ -33,21 +33,24 @@ async def subject_and_fact(request: Request, typed: str) -> tuple[Target, str]:
     asker = request.asker
     if _SAYS_NOTHING.fullmatch(typed):
         raise Refused("about_yourself")
+    # Asked before anything is cut: a link could stand in a clause that is left out.
     if not asker.moderates and without_links(typed) != typed:
         raise FactRefused("link")
     typed = main_clause(typed)
     name, rest = first_word(typed.removeprefix("about "))
-    if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
+    own_names = {asker.login.casefold(), asker.display_name.casefold()}
+    if name.casefold() in own_names:
         return own_target(asker), fact_about_other(rest)
     fact = own_fact(typed, for_channel=asker.moderates)
+    # A moderator's text in any language may be about the channel, so it is not taken for their own.
     if fact is None and not asker.moderates and _is_own_in_another_language(typed):
         fact = typed
     names_somebody = await _begins_with_name(request, typed, name, rest)
     if fact is not None and not names_somebody:
         return own_target(asker), fact
-    if not asker.moderates:
-        raise Refused("about_yourself" if fact is None else "not_yours")
-    return await _named_subject_and_fact(request, typed, name, rest)
+    if asker.moderates:
+        return await _named_subject_and_fact(request, typed, name, rest)
+    raise Refused("about_yourself" if fact is None else "not_yours")
 
 
 async def _begins_with_name(
@@ -80,25 +83,27 @@ async def _named_subject_and_fact(
     if name.casefold() == "the":
         name, rest = first_word(rest)
     must_be_name = typed.startswith("@") or rest.startswith(":")
-    about = await named_target(
-        request, as_typed(typed, name), must_be_name=must_be_name
-    )
+    typed_name = as_typed(typed, name)
+    about = await named_target(request, typed_name, must_be_name=must_be_name)
     if about is None:
         return Target(), typed
     # "stream starts at 8" is kept whole, "stream: starts at 8" without its label.
-    if about.id is None and not rest.lstrip().startswith(":"):
+    is_label = rest.lstrip().startswith(":")
+    if about.id is None and not is_label:
         return about, typed
     return about, fact_about_other(rest)
 
 
 async def subject_and_rest(request: Request, typed: str) -> tuple[Target, str]:
     """Return the subject of a text and the text without it: "@bob drums" is about bob if a moderator says it."""
-    name, rest = first_word(typed.removeprefix("about "))
-    is_marked = begins_with_at(typed)
     asker = request.asker
-    if not (asker.moderates or is_marked):
+    is_marked = begins_with_at(typed)
+    if not asker.moderates and not is_marked:
         return own_target(asker), typed
-    about = await named_target(request, as_typed(typed, name), must_be_name=is_marked)
+    name, rest = first_word(typed.removeprefix("about "))
+    typed_name = as_typed(typed, name)
+    # Also of a viewer, whom it refuses if the @name is somebody else's.
+    about = await named_target(request, typed_name, must_be_name=is_marked)
     if about is None or not asker.moderates:
         return own_target(asker), typed
     return about, rest
@@ -125,12 +130,14 @@ async def named_target(
     An ordinary word ("drums are loud") is nobody's name unless it must be.
     """
     is_channel_word = name.casefold() in CHANNEL_WORDS
-    if not must_be_name and is_ordinary(compact(name)) and not is_channel_word:
+    is_word = is_ordinary(compact(name)) and not is_channel_word
+    if is_word and not must_be_name:
         return None
+    # An empty name would mean the asker; nobody can be called "?".
+    looked_up = name or "?"
     try:
-        # An empty name would mean the asker.
         return await resolve_target(
-            request.context, request.asker, name or "?", may_be_short=True
+            request.context, request.asker, looked_up, may_be_short=True
         )
     except Refused as refusal:
         if must_be_name or refusal.result.code != "unknown_viewer":

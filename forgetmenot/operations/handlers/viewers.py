@@ -1,5 +1,7 @@
 """The handlers about viewers and what happened: `!memory`, `!who`, `!missed`, `!streak`."""
 
+from collections.abc import Sequence
+
 from forgetmenot.domain import Note, OperationResult, OutcomeKind, SourceKind
 from forgetmenot.durations import DAY
 from forgetmenot.languages import in_language
@@ -39,29 +41,29 @@ async def memory(request: Request) -> OperationResult:
 
     Nothing if they opted out, nothing that is suppressed.
     """
+    db = request.db
     target = request.target
     nothing = OperationResult(ok=True, code="memory_empty", target=target)
-    known = await notes.of_subject(request.db, target.id, LIVE)
-    known.sort(key=by_weight, reverse=True)
+    known = await notes.of_subject(db, target.id, LIVE)
     if not known:
         return nothing
-    if target.id is not None and target.id in await privacy_choices.opted_out(
-        request.db
-    ):
-        data = {"n": len(known)}
-        return OperationResult(
-            ok=True,
-            code="memory_opted_out",
-            data=data,
-            target=target,
-        )
-    # Nothing about a banned viewer is read aloud; the dock and the command line show it.
-    if (
-        request.is_in_chat
-        and target.id
-        and await viewers.hidden(request.db, [target.id])
-    ):
-        return nothing
+    if target.id is not None:
+        opted_out = await privacy_choices.opted_out(db)
+        if target.id in opted_out:
+            count = {"n": len(known)}
+            return OperationResult(
+                ok=True, code="memory_opted_out", data=count, target=target
+            )
+        # Nothing about a banned viewer is read aloud; the dock and the command line show it.
+        if request.is_in_chat and await viewers.hidden(db, [target.id]):
+            return nothing
+    known.sort(key=by_weight, reverse=True)
+    data = await _shown_notes(request, known)
+    return OperationResult(ok=True, code="memory", data=data, target=target)
+
+
+async def _shown_notes(request: Request, known: Sequence[Note]) -> dict[str, object]:
+    """Return the notes that may be read, each with its age (ms), and the ids of the others by why they may not."""
     suppression_filter = await suppression.load_filter(request.db)
     shown: list[Note] = []
     hearsay: list[int] = []
@@ -78,18 +80,14 @@ async def memory(request: Request) -> OperationResult:
     facts = await texts_with_names(request, [note.fact for note in shown])
     rows = []
     for note, fact in zip(shown, facts, strict=True):
-        rows.append((note.id, fact, now - note.first_said_at))
-    return OperationResult(
-        ok=True,
-        code="memory",
-        data={
-            "notes": rows,
-            "hearsay": hearsay,
-            "suppressed": suppressed,
-            "max_chars": request.settings.reply.max_chars,
-        },
-        target=target,
-    )
+        age = now - note.first_said_at
+        rows.append((note.id, fact, age))
+    return {
+        "notes": rows,
+        "hearsay": hearsay,
+        "suppressed": suppressed,
+        "max_chars": request.settings.reply.max_chars,
+    }
 
 
 async def who(request: Request) -> OperationResult:
@@ -111,14 +109,10 @@ async def who(request: Request) -> OperationResult:
     if viewer_card.lately:
         key = "page.arrivals.over" if viewer_card.over else "page.arrivals.lately"
         parts.append(language(key, text=viewer_card.lately))
+    # A note may end with a full stop or without one.
     sentences = [f"{part.rstrip('.')}." for part in parts]
     data = {"n": viewer_card.streams, "text": " ".join(sentences)}
-    return OperationResult(
-        ok=True,
-        code="who",
-        data=data,
-        target=target,
-    )
+    return OperationResult(ok=True, code="who", data=data, target=target)
 
 
 async def missed(request: Request) -> OperationResult:
@@ -196,26 +190,20 @@ async def streak(request: Request) -> OperationResult:
     facts: list[str] = []
     language = in_language(request.settings.bot.language)
     # Of somebody who is hidden there is no answer, but to themselves.
-    if target.own or not await viewers.hidden(request.db, [target.id]):
+    is_shown = target.own or not await viewers.hidden(request.db, [target.id])
+    if is_shown:
         count = await streams.streak(request.db, target.id)
         together = await together_with(
             request.db, target.id, request.settings, request.now
         )
-        facts = [
-            fact.words(language)
-            for fact in together.facts
-            if fact.kind not in _KINDS_OF_STREAK
-        ]
+        for fact in together.facts:
+            if fact.kind not in _KINDS_OF_STREAK:
+                facts.append(fact.words(language))
     code = "streak_none"
     if count:
         code = "streak" if target.own else "streak_of"
     data = {"n": count, "facts": facts}
-    return OperationResult(
-        ok=True,
-        code=code,
-        data=data,
-        target=target,
-    )
+    return OperationResult(ok=True, code=code, data=data, target=target)
 
 
 OPERATIONS = (
