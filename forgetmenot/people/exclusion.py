@@ -19,6 +19,7 @@ _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot boti
     playwithviewersbot logviewer hnlbot vivbot scorpbot xanbot mirrobot buttsbot thepositivebot streamcaptainbot
     instructbot lolrankbot stdbot overlayexpert dotabod twitchprimereminder electricallongboard anotherttvviewer"""
 KNOWN_BOTS = frozenset(_KNOWN_BOTS.split())
+OWN = "own"
 OPTED_OUT = "opted_out"
 BOT_BADGES = frozenset({"bot-badge", "bot"})
 
@@ -42,9 +43,8 @@ class Exclusion(Struct, frozen=True):
     ) -> str | None:
         """Return the name of the rule that keeps the lines of somebody out; None if none does."""
         # first of all: the bot's own lines come back from chat, and are stored when they are sent
-        own = self._own(user_id)
-        if own is not None:
-            return own
+        if self._is_own(user_id):
+            return OWN
         if user_id in self.opted_out:
             return OPTED_OUT
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
@@ -59,9 +59,8 @@ class Exclusion(Struct, frozen=True):
         badges: AbstractSet[str] = frozenset(),
     ) -> str | None:
         """Return the name of the rule that excludes an account, whatever it asked for; None if none does."""
-        own = self._own(user_id)
-        if own is not None:
-            return own
+        if self._is_own(user_id):
+            return OWN
         ignored = _names(self.memory.ignored_viewers)
         if login.casefold() in ignored or user_id in ignored:
             return "ignored"
@@ -69,10 +68,9 @@ class Exclusion(Struct, frozen=True):
             return "known_bot"
         return None
 
-    def _own(self, user_id: str) -> str | None:
-        """Return "own" for the bot's account; None for any other."""
-        is_own = self.own_id != "" and user_id == self.own_id
-        return "own" if is_own else None
+    def _is_own(self, user_id: str) -> bool:
+        """Return whether this is the bot's account."""
+        return self.own_id != "" and user_id == self.own_id
 
 
 def is_bot(
@@ -83,7 +81,8 @@ def is_bot(
 ) -> bool:
     """Return whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
     folded_login = login.casefold()
-    if folded_login in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges):
+    has_bot_badge = not BOT_BADGES.isdisjoint(badges)
+    if folded_login in KNOWN_BOTS or has_bot_badge:
         return True
     listed = _names(memory.known_bots)
     return folded_login in listed or user_id in listed
@@ -93,4 +92,8 @@ def is_bot(
 @lru_cache(maxsize=8)
 def _names(typed: tuple[str, ...]) -> frozenset[str]:
     """Return logins and ids as events have them, of those in the settings."""
-    return frozenset(name.strip().removeprefix("@").casefold() for name in typed)
+    names = set()
+    for name in typed:
+        login = name.strip().removeprefix("@")
+        names.add(login.casefold())
+    return frozenset(names)

@@ -149,17 +149,17 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     unique_words = sorted(set(words))
     spans_by_login = await names.spans_by_login(source, unique_words)
     by_display_name = await names.ids_by_display_name(source, unique_words)
-    # filled in the order of what counts more: `setdefault` leaves whoever has the name already
+    # from what counts least: a login that somebody has now replaces the rest
     holders: dict[str, str] = {}
     for login, spans in spans_by_login.items():
-        for span in spans:
-            if span.is_current:
-                holders.setdefault(login, span.viewer_id)
-    for name, viewer_ids in by_display_name.items():
-        holders.setdefault(name, viewer_ids[0])
-    for login, spans in spans_by_login.items():
         latest_span = max(spans, key=lambda span: span.last_at)
-        holders.setdefault(login, latest_span.viewer_id)
+        holders[login] = latest_span.viewer_id
+    for name, viewer_ids in by_display_name.items():
+        holders[name] = viewer_ids[0]
+    for login, spans in spans_by_login.items():
+        current_ids = [span.viewer_id for span in spans if span.is_current]
+        if current_ids:
+            holders[login] = current_ids[0]
     hidden = await viewers.hidden(source, list(holders.values()))
     known_people = []
     for name, viewer_id in holders.items():
@@ -260,14 +260,7 @@ async def in_chat(
     `words`: those that may be somebody's whole name. Short forms and nicknames count where they fit one person.
     `present`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
     """
-    # filled in the order of what counts more: logins, display names, then short forms
-    viewer_of_word: dict[str, str | None] = {}
-    spans_by_login = await names.spans_by_login(db, words)
-    for login, spans in spans_by_login.items():
-        viewer_of_word[login] = meant_at(spans, at)
-    by_display_name = await names.ids_by_display_name(db, words)
-    for name, viewer_ids in by_display_name.items():
-        viewer_of_word.setdefault(name, viewer_ids[0])
+    viewer_of_word = await _by_whole_names(db, words, at)
     # in threads: tens of milliseconds for 400 lines, for which chat does not wait
     keys = await asyncio.to_thread(keys_in, texts, kind_of)
     index = await _index_of_keys(db, keys, present=present)
@@ -279,6 +272,23 @@ async def in_chat(
     for word, named_id in viewer_of_word.items():
         if named_id in not_to_be_named:
             viewer_of_word[word] = None
+    return viewer_of_word
+
+
+async def _by_whole_names(
+    db: Database,
+    words: Collection[str],
+    at: int,
+) -> dict[str, str | None]:
+    """Return the ids of whom words name by a login or a display name; None for a login of nobody certain."""
+    viewer_of_word: dict[str, str | None] = {}
+    by_display_name = await names.ids_by_display_name(db, words)
+    for name, viewer_ids in by_display_name.items():
+        viewer_of_word[name] = viewer_ids[0]
+    # a login counts more, because anybody may show themselves by somebody else's
+    spans_by_login = await names.spans_by_login(db, words)
+    for login, spans in spans_by_login.items():
+        viewer_of_word[login] = meant_at(spans, at)
     return viewer_of_word
 
 
