@@ -1,6 +1,6 @@
 """What the bot said and did, as it is kept."""
 
-from forgetmenot.store import bot_messages
+from forgetmenot.store import action_logs, bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from tests.rows import put
@@ -57,3 +57,16 @@ async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
             assert (
                 await bot_messages.record_sending(tx, second, "hello again", 0) is again
             )
+
+
+async def test_actions_that_wait_are_found_by_their_index(db: Database) -> None:
+    """They are asked for every second: without the index each time reads the actions of a month."""
+    queries: list[str] = []
+    await db._reader.set_trace_callback(queries.append)
+    await action_logs.expire(db, 1)
+    await action_logs.waiting(db, 1)
+    await action_logs.running(db)
+    assert len(queries) == 3
+    for query in list(queries):
+        plan = await db.rows(f"EXPLAIN QUERY PLAN {query}")
+        assert "action_logs_open" in plan[0]["detail"]
