@@ -371,6 +371,7 @@ async def prompted_with_note(
     limit: int = 20,
 ) -> list[tuple[int, int]]:
     """Return the bot's kept replies that had a note in their prompt: id and time, newest first."""
+    # looked for as text first: most of a month's prompts need no parsing then
     rows = await source.rows(
         """
         SELECT DISTINCT m.id, m.at
@@ -383,10 +384,7 @@ async def prompted_with_note(
         ORDER BY m.at DESC
         LIMIT ?2
         """,
-        (
-            note_id,
-            limit,
-        ),  # looked for as text first: most of a month's prompts need no parsing then
+        (note_id, limit),
     )
     return [(row[0], row[1]) for row in rows]
 
@@ -708,12 +706,13 @@ async def cleared_lines(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     return set(await tx.column(sql, (twitch_ids,)))
 
 
+# The tables whose rows are kept for some days only, and which of their rows may go: not what is
+# still under way, or has to be undone.
 PRUNABLE = {
     "bot_messages": "status <> 'sending'",
     "action_logs": "status NOT IN ('waiting', 'running') AND revert_at IS NULL",
     "model_calls": "TRUE",
 }
-"""The tables whose rows are kept for some days only, and the rows that may be deleted."""
 
 
 async def prune(

@@ -20,6 +20,7 @@ EXPORT_PARTS = {
     "notes": "semantic_notes WHERE subject_id = ?1",
     "notes_history": f"note_changes WHERE note_id IN {_THEIR_NOTES}",
     "evidence": f"note_evidence WHERE note_id IN {_THEIR_NOTES}",
+    # What somebody told of others is theirs as well: the evidence names who said it.
     "said_about_others": "semantic_notes WHERE subject_id IS NOT ?1"
     " AND id IN (SELECT note_id FROM note_evidence WHERE speaker_id = ?1)",
     "mentioned_in_notes": f"semantic_notes WHERE subject_id IS NOT ?1 AND instr(fact, {_NAMED})",

@@ -63,8 +63,9 @@ ASIDE = ".other-"
 # The name in channel_state of how many privacy requests were carried out, and the mark of their file.
 CARRIED_OUT = "privacy_requests"
 
+# Values of these types may be parameters, so that no caller writes the JSON for json_each (?).
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
-for _many in _MANY:  # for json_each (?) in a query
+for _many in _MANY:
     sqlite3.register_adapter(_many, lambda values: json.dumps(list(values)))
 sqlite3.register_adapter(dict, json.dumps)
 
@@ -140,15 +141,8 @@ class Source(Protocol):
 
         SQLite gives no id of these tables (AUTOINCREMENT) a second time, also when its row is deleted.
         """
-        ids = f"""
-            SELECT seq
-            FROM sqlite_sequence
-            WHERE name = '{table}'
-            UNION ALL
-            SELECT max(id)
-            FROM {table}
-        """
-        return int(await self.value(f"SELECT coalesce(max(seq), 0) FROM ({ids})"))
+        sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+        return int(await self.value(sql, (table,)) or 0)
 
 
 class Transaction(Source):
@@ -294,6 +288,7 @@ def _run_read(
     requests: PrivacyRequests,
 ) -> T:
     """Return what `read` returns, whose reads all see the same moment. Runs in the reader's thread."""
+    # With a log (WAL) all reads until COMMIT see the file as it is at the first of them.
     connection.execute("BEGIN")
     try:
         return _run_to_end(read(Snapshot(connection, requests)))
@@ -342,7 +337,10 @@ class Database(Source):
         self.requests = requests
         self.times_put_back = 0
         self._puts_back = puts_back
+        # All tasks share the writer's connection: without the lock the statements of one would
+        # stand in the transaction of another.
         self._write_lock = asyncio.Lock()
+        # Closed for a moment while no read may begin: the log is emptied, or the file replaced.
         self._read_gate = asyncio.Event()
         self._read_gate.set()
 
@@ -351,6 +349,8 @@ class Database(Source):
         async with contextlib.AsyncExitStack() as stack:
             memory_files = MemoryFiles(self.path)
             stack.callback(memory_files.release)
+            # isolation_level None: sqlite3 would begin transactions by itself, before the first
+            # INSERT.
             writer = aiosqlite.connect(
                 self.path, isolation_level=None, timeout=BUSY_TIMEOUT_S
             )
@@ -418,6 +418,9 @@ class Database(Source):
             await self._stay_in_place()
             with translated_errors(self.path):
                 try:
+                    # IMMEDIATE takes SQLite's lock now, and waits for it. A plain BEGIN takes it at
+                    # the first write, and fails there at once if another process wrote since the
+                    # first read.
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
                     yield Transaction(self._writer, self.requests)
                     await uninterrupted(self._writer.commit())
@@ -428,6 +431,7 @@ class Database(Source):
 
     async def data_version(self) -> int:
         """Return a number that changes when another connection, also of another process, has committed."""
+        # A new connection counts from the beginning: no number that was seen before may come again.
         since_connected = int(await self.value("PRAGMA data_version"))
         return self.times_put_back * 2**40 + since_connected
 
@@ -472,7 +476,8 @@ class Database(Source):
             await asyncio.to_thread(_begin_anew, whole)
             await self._writer.execute_fetchall("VACUUM INTO ?", (str(whole),))
             damage = await asyncio.to_thread(damage_of, whole)
-            if damage:  # written by two programs that did not see each other's locks
+            # written by two programs that did not see each other's locks
+            if damage:
                 raise errors.StoreError(reason("file_gone", path=str(self.path)))
             if not self._files.own(self.path):
                 # somebody may have moved the file, and put it back one day: it is whole without its log
@@ -596,6 +601,7 @@ async def _check_requests(db: Database) -> None:
     )
     if not state:
         return
+    # The count alone would accept the file of another memory that has as many requests.
     count, mark = str(state).split()
     way_out = f"forgetmenot memory new-requests --db {quoted(db.path)}"
     db.requests.check(int(count), mark, way_out)

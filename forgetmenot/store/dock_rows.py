@@ -58,6 +58,7 @@ async def feed_episodes(db: Database, limit: int) -> list[Row]:
         ORDER BY id DESC
         LIMIT ?
     """
+    # The newest by the primary key, then turned round: the page is read downwards.
     return (await db.rows(sql, (limit,)))[::-1]
 
 
@@ -128,7 +129,7 @@ async def people(
 
     `kind`: one of picture_rows.KINDS, or empty for everybody, also who is hidden.
     """
-    asked = {
+    values = {
         **bounds._asdict(),
         "find": _searched(find),
         "since": bounds.regular_since,
@@ -136,11 +137,13 @@ async def people(
         "offset": offset,
         "limit": limit,
     }
-    wanted = f"{_PEOPLE} AND v.id IN ({ids_of_kind(kind)})" if kind else _PEOPLE
-    total = int(await db.value(f"SELECT count(*) {wanted}", asked))
+    people_found = f"{_PEOPLE} AND v.id IN ({ids_of_kind(kind)})" if kind else _PEOPLE
+    # A query of its own: only the page needs the counts of `_PERSON`, which cost a look-up each.
+    total = int(await db.value(f"SELECT count(*) {people_found}", values))
+    order = "lately DESC, notes DESC, v.last_seen_at DESC, v.id"
     rows = await db.rows(
-        f"{_PERSON} {wanted} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
-        asked,
+        f"{_PERSON} {people_found} ORDER BY {order} LIMIT :limit OFFSET :offset",
+        values,
     )
     return total, [dict(row) for row in rows]
 
@@ -164,6 +167,7 @@ def _searched(find: str) -> str:
     return find.strip().removeprefix("@").casefold()
 
 
+# NOT IN a list of the banned, which is short and has an index, instead of a join with everybody.
 _NOT_BANNED = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
 SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
 STATUSES = {"live": "n.status = 'active'", "past": "n.status <> 'active'", "any": ""}
@@ -179,7 +183,7 @@ async def page(
     `scope`, `status`: of the two above.
     """
     words = _searched(find)
-    asked = {"subject": subject, "find": words, "offset": offset, "limit": limit}
+    values = {"subject": subject, "find": words, "offset": offset, "limit": limit}
     # only those that ask for something: the database then finds its index
     conditions = [
         _NOT_BANNED,
@@ -188,12 +192,12 @@ async def page(
         "n.subject_id = :subject" if subject else "",
         "instr(casefold(n.fact), :find)" if words else "",
     ]
-    wanted = f"FROM semantic_notes n WHERE {' AND '.join(filter(None, conditions))}"
-    total = int(
-        await db.value(f"SELECT count(*) {wanted}", asked)
-    )  # constants, here and below
-    picked = f"SELECT n.id {wanted} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
-    return total, await notes.where(db, f"n.id IN ({picked}) {_ORDER}", asked)
+    condition = " AND ".join(filter(None, conditions))
+    notes_found = f"FROM semantic_notes n WHERE {condition}"
+    total = int(await db.value(f"SELECT count(*) {notes_found}", values))
+    # the ids first: evidence is gathered only of the notes that are shown
+    ids_of_page = f"SELECT n.id {notes_found} {_ORDER} LIMIT :limit OFFSET :offset"
+    return total, await notes.where(db, f"n.id IN ({ids_of_page}) {_ORDER}", values)
 
 
 async def editors(db: Database, note_ids: Sequence[int]) -> dict[int, str]:
@@ -209,6 +213,7 @@ async def editors(db: Database, note_ids: Sequence[int]) -> dict[int, str]:
         """,
         (note_ids, reason("by_hand")),
     )
+    # The last one stays: rows come in the order of their times.
     return {row[0]: row[1] or "" for row in rows}
 
 

@@ -121,6 +121,7 @@ async def write(
         if len(await events.still_unread(tx, new.seqs)) < len(new.seqs):
             return None
         episode_id = await insert(tx, new, now)
+        # In the same transaction: a line is covered by one episode, or waits for one.
         await events.set_episode(tx, new.seqs, episode_id)
     return episode_id
 
@@ -234,6 +235,7 @@ async def drop_empty(
 
     Empty ones that a line or a note still needs stay, and are not read for notes.
     """
+    # People first: an empty summary that stays must have none (store/invariants).
     listed = "IN (SELECT value FROM json_each(?))"
     await tx.execute(
         f"""
@@ -267,6 +269,7 @@ async def mark_read(
     at: int,
 ) -> bool:
     """Store that an episode was read for notes; False if it was already, or is no longer there."""
+    # IS NULL in the statement itself: of two passes one is told that the episode was read.
     sql = "UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL"
     return await tx.execute(sql, (at, episode_id)) > 0
 
@@ -316,6 +319,7 @@ async def unread(
 ) -> list[Episode]:
     """Return the oldest episodes that were not read for notes, but for those that at `due_at` wait for another try."""
     condition = (
+        # The index episodes_to_extract has these rows alone, in this order.
         f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
     )
     values = {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT}
@@ -467,6 +471,7 @@ async def texts_after(
 
 async def id_before_newest(source: Source, count: int) -> int:
     """Return the id after which the newest `count` episodes come; 0 if there are no more than those."""
+    # It walks the primary key from its end, over as many rows as are left out.
     sql = "SELECT id FROM episodes ORDER BY id DESC LIMIT 1 OFFSET ?"
     return int(await source.value(sql, (count,)) or 0)
 
@@ -507,6 +512,8 @@ async def clear(
     now: int,
 ) -> None:
     """Clear lines of chat, and remove what summaries and notes have of them."""
+    # Notes before summaries: a summary that is emptied lets go of its lines, by which their notes
+    # are found.
     for episode_id in await events.clear(tx, cleared, now):
         await _retract_notes(tx, episode_id, now)
         await _cut_summary(tx, episode_id, now)
@@ -611,6 +618,7 @@ async def _retract_note(
 ) -> None:
     """Retract a note without its text. What it had replaced takes its place, or points at what replaced it."""
     successor = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"
+    # Before the note loses `superseded_by`, which says what takes its place.
     replaced = await tx.rows(
         f"""
         UPDATE semantic_notes
@@ -703,6 +711,7 @@ async def usable_brief(
 
     `persona`: whose brief; None: the newest of any.
     """
+    # A note that is gone has no row: LEFT JOIN, or the brief would outlive it.
     # a note that was corrected by hand has its old id, but is newer than the brief
     row = await source.row(
         """

@@ -6,6 +6,7 @@
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
@@ -60,6 +61,7 @@ async def add_spending(
             day,
             purpose,
             model,
+            # A provider that does not say a number counts as 0.
             usage.input or 0,
             usage.cached or 0,
             (usage.output or 0) + (usage.thoughts or 0),
@@ -85,11 +87,14 @@ class PlacedLine(NamedTuple):
     at: int
 
 
+# The larger number stays: a file may be learned twice, and of a minute that is counted again lines
+# may be gone.
 _ADD_MINUTE = """
 INSERT INTO minutes (stream_id, minute, lines, people, addressed) VALUES (?, ?, ?, ?, 0)
 ON CONFLICT (stream_id, minute) DO UPDATE SET lines = max(lines, excluded.lines),
     people = max(people, excluded.people)
 """
+# Without GROUP BY there is always a row of sums: HAVING drops it where no line counts.
 _COUNT_MINUTE = """
 INSERT INTO minutes (stream_id, minute, lines, people, addressed)
 SELECT :stream, :minute, count(*), count(DISTINCT viewer_id), sum(addressed) FROM events
@@ -115,14 +120,14 @@ async def count_minutes(tx: Transaction, lines: Iterable[PlacedLine]) -> None:
 
 async def count_past_minutes(tx: Transaction, lines: Iterable[PlacedLine]) -> None:
     """Count the minutes of lines of a past stream, which are in no table."""
-    by_minute: dict[tuple[int, int], list[PlacedLine]] = {}
+    authors_of = defaultdict[tuple[int, int], list[str]](list)
     for line in lines:
         if line.stream_id is not None:
-            by_minute.setdefault((line.stream_id, line.at // MINUTE), []).append(line)
+            minute = line.at // MINUTE
+            authors_of[line.stream_id, minute].append(line.viewer_id)
     rows = []
-    for (stream, minute), minute_lines in by_minute.items():
-        people = {line.viewer_id for line in minute_lines}
-        rows.append((stream, minute, len(minute_lines), len(people)))
+    for (stream_id, minute), authors in authors_of.items():
+        rows.append((stream_id, minute, len(authors), len(set(authors))))
     await tx.many(_ADD_MINUTE, rows)
 
 
@@ -148,6 +153,7 @@ async def add_moments(
         pattern = _NUMBER.get(event.kind)
         if pattern is None or stream_id is None:
             continue
+        # Twitch's own words, in English whatever the viewer's language is.
         number = pattern.search(event.system_text)
         since = event.at - ONE_GIFT_WITHIN if event.kind is EventKind.GIFT else event.at
         kind = MomentKind(event.kind.value)
@@ -198,6 +204,7 @@ async def note_title(
             """,
             (stream_id, kind),
         )
+        # Twitch repeats title and game with every poll: only a change is a moment.
         if last == text:
             continue
         sql = """

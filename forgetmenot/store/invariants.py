@@ -81,6 +81,7 @@ _ROWS = {
         FROM semantic_notes
         WHERE (status = 'superseded') <> (superseded_by IS NOT NULL)
     """,
+    # UNION and not UNION ALL: it drops what was seen before, and so ends in a circle.
     "notes that replace each other in a circle": """
         WITH RECURSIVE after (first, id) AS (
             SELECT id, superseded_by
@@ -148,6 +149,8 @@ _ROWS = {
         WHERE kind IN ('raid', 'gift')
             AND text GLOB '*[^0-9]*'
     """,
+    # Foreign keys are checked at each write, but not in a file that was copied, or edited
+    # elsewhere.
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
 # Which of them `broken_guarantees` checks.
@@ -229,6 +232,7 @@ async def _people_violations(db: Database) -> list[Violation]:
         violations += _violations(
             f"{name} that names somebody who is not known", unknown
         )
+    # By the requests as well as by the rows: a memory that was restored is older than they are.
     await asyncio.to_thread(db.requests.refresh)
     erased = []
     for viewer_id, first_seen_at, _opted_out_at in viewers:
@@ -252,6 +256,8 @@ def _not_indexed(path: Path) -> list[int]:
     indexed: dict[int, set[int]] = defaultdict(set)
     wrong = []
     with separate_reader(path) as connection:
+        # Both ways: a note that the index lacks is not found, and one that it has too many is a
+        # trace.
         for key, span, packed in connection.execute(
             "SELECT word, span, notes FROM note_words"
         ):
@@ -271,6 +277,7 @@ async def _file_violations(db: Database) -> list[Violation]:
     answers = await db.column("PRAGMA integrity_check(20)")
     damages = [answer for answer in answers if answer != "ok"]
     violations = _violations("a damaged file", damages)
+    # On the connection that writes: the setting is each connection's own.
     async with db.write() as tx:
         if await tx.value("PRAGMA secure_delete") != 1:
             violations += _violations(

@@ -72,10 +72,12 @@ def first_seen(path: Path) -> dict[str, int]:
 def rows_with(path: Path, needles: Sequence[str]) -> Iterator[StoredRow]:
     """Give the rows of all tables that have one of these (A to Z in lower case) in any column. Raises StoreError."""
     contains = " OR ".join("instr(lowered, ?) > 0" for _ in needles) or "FALSE"
+    # A connection for each table: a read that goes on for seconds keeps the log from being emptied.
     for table, columns in tables_of(path).items():
         joined = " || char(10) || ".join(f"coalesce({name}, '')" for name in columns)
+        times = [name for name in _TIMES if name in columns]
+        time = times[0] if times else "NULL"
         # With a limit the subquery stays one: a row is lowered once, not for each needle.
-        time = next((name for name in _TIMES if name in columns), "NULL")
         sql = f"""
             SELECT {time}, {", ".join(columns)}
             FROM (SELECT *, lower({joined}) AS lowered FROM {table} LIMIT -1)

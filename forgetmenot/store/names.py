@@ -43,6 +43,8 @@ class NameSpan(NamedTuple):
 
 async def ids_by_word(source: Source, keys: NameKeys) -> dict[str, list[str]]:
     """Return the viewers of each key of a text, at most MOST_A_WORD; those with exactly that name come first."""
+    # The ids of a word come as one text: a name of chat's may bring hundreds, for each word of a
+    # line.
     exact = _viewers_of_word("word = j.value")
     # a range, which the index answers; char(1114111) is the last character there is
     begins = _viewers_of_word("word >= j.value AND word < j.value || char(1114111)")
@@ -54,6 +56,7 @@ async def ids_by_word(source: Source, keys: NameKeys) -> dict[str, list[str]]:
         SELECT j.value, {exact}
         FROM json_each(?2) j
         """,
+        # What begins with a word has those who are called so as well.
         (keys.short, keys.exact - keys.short),
     )
     viewers = {}
@@ -241,6 +244,7 @@ async def ids_by_display_name(
     )
     viewers: dict[str, list[str]] = {}
     for viewer_id, login, display_name in rows:
+        # The index has names without their marks, so more come than were asked for.
         folded = (display_name or "").casefold()
         if folded in names and folded != login:
             viewers.setdefault(folded, []).append(viewer_id)
@@ -254,6 +258,8 @@ def ids_to_compare(
 
     `candidates`: the viewers of each word. Of each word those who are here are compared; if nobody is, its first ones.
     """
+    # Twice over the words: only when all who are here are known it shows which words they leave
+    # open.
     viewer_ids: set[str] = set()
     for ids in candidates:
         viewer_ids.update(viewer_id for viewer_id in ids if viewer_id in here)

@@ -42,12 +42,14 @@ def note_keys(
     if status not in _RECALLED:
         return "[]"
     stems = stems_of_note(fact, json.loads(topics), json.loads(asked_with))
+    # In the order of the primary key, in which rows are written fastest.
     return json.dumps(sorted(map(key_of, stems)))
 
 
 def with_place(packed: bytes, place: int) -> bytes:
     """Return the packed places with one more."""
     places = array("H", packed)
+    # A place that stood twice would count twice (`notes_by_word`).
     if place not in places:
         places.append(place)
     return places.tobytes()

@@ -33,6 +33,8 @@ async def newest_with(
     for span, places in await source.rows(sql, (key,)):
         ids_of_span = unpacked(span, places)
         room = limit - len(note_ids)
+        # In a span the notes stand as they came to have the word. That matters only where some are
+        # cut.
         if len(ids_of_span) > room:
             ids_of_span = sorted(ids_of_span, reverse=True)[:room]
         note_ids += ids_of_span

@@ -23,6 +23,7 @@ from forgetmenot.store.database import (
     row_as,
 )
 
+# A subquery and no join: it is asked for those notes alone that a condition picks.
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
 FROM semantic_notes n
@@ -152,6 +153,7 @@ async def page(
         ORDER BY n.id
         LIMIT :limit
     """
+    # A page follows the primary key, whatever it asks for, and stops at its limit.
     values = {"after": after, "subject": subject_id, "status": status, "limit": limit}
     return await where(source, condition, values)
 
@@ -248,6 +250,7 @@ async def insert_many(
     now: int,
 ) -> None:
     """Write many notes that have ids already, each with the first line of its history."""
+    # Two statements for all of them: one at a time, each would be a trip to the writer's thread.
     await tx.many(_INSERT, [_values(note, now) for note in notes])
     await tx.many(
         _RECORD, [Change(note.id or 0, now, None, note.status, cause) for note in notes]
@@ -329,6 +332,7 @@ async def swap_numbers(
         ("note_evidence", "note_id"),
         ("note_changes", "note_id"),
     )
+    # No note has it: SQLite gives ids from 1 on.
     unused_id = -1
     steps = ((first_id, unused_id), (second_id, first_id), (unused_id, second_id))
     for table, column in id_columns:
@@ -377,8 +381,12 @@ _LAST_CHANGE = "NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id
 
 async def changes(source: Source, note_id: int) -> list[Change]:
     """Return a note's history, oldest first."""
-    rows = await source.rows(f"{_CHANGES} WHERE note_id = ? ORDER BY id", (note_id,))
-    return [Change(*row)._replace(cause=read_reason(row["cause"])) for row in rows]
+    history = []
+    sql = f"{_CHANGES} WHERE note_id = ? ORDER BY id"
+    for row in await source.rows(sql, (note_id,)):
+        change = Change(*row)
+        history.append(change._replace(cause=read_reason(change.cause)))
+    return history
 
 
 async def changed_last(
@@ -438,6 +446,7 @@ async def delete_of_subject(
 
 async def of_others_mentioning(source: Source, viewer_id: str) -> list[Note]:
     """Return the notes that mention somebody and are not about them, whatever their status."""
+    # It reads all notes, since no index knows the inside of a text: for erasures alone.
     condition = "n.subject_id IS NOT ?1 AND instr(n.fact, '<@' || ?1 || '>')"
     return await where(source, condition, (viewer_id,))
 
@@ -516,6 +525,7 @@ async def is_evidence(
     speaker_id: str | None,
 ) -> bool:
     """Return whether this person's word in this episode is evidence for a note already."""
+    # IS: nobody in particular is NULL, which = finds nowhere.
     word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"
     sql = f"SELECT 1 FROM note_evidence WHERE {word}"
     return await source.row(sql, (note_id, episode_id, speaker_id)) is not None
@@ -608,6 +618,7 @@ async def end_due(
     async with db.write() as tx:
         # asked again inside the write: another process may have changed them
         note_ids = await tx.column(due, values)
+        # The history first: it takes the old status from the note.
         parameters = {**values, "ids": note_ids}
         is_due = "n.id IN (SELECT value FROM json_each(:ids))"
         await tx.execute(
@@ -652,6 +663,7 @@ async def set_stale(
 async def attending_viewers(source: Source, streams: int) -> list[str]:
     """Return the ids of viewers who came to at least so many streams."""
     return await source.column(
+        # The table lies in the order of viewers (WITHOUT ROWID), so nothing is sorted.
         "SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?",
         (streams,),
     )
@@ -667,6 +679,7 @@ async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
         GROUP BY subject_id
         HAVING count(*) > ?
     """
+    # The index notes_by_subject has both columns: no note is read.
     return await source.column(sql, (more_than,))
 
 
@@ -702,6 +715,7 @@ async def add_suppression(
     await tx.execute(
         "DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,)
     )
+    # The foreign key would refuse a moderator who never wrote here.
     by = "(SELECT id FROM viewers WHERE id = ?)"
     sql = f"""
         INSERT INTO never_mention (viewer_id, words, note_id, by_id, at)
@@ -717,6 +731,7 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
 
 # A value that changes when more may have to be left unmentioned: by this list, a cleared line, or a privacy request.
 Revision = tuple[object, ...]
+# Asked for every reply: each part reads an index, or a table of a few rows.
 _REVISION = """
 SELECT
     (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
@@ -752,6 +767,8 @@ async def restorable_facts(source: Source, limit: int = 200) -> list[tuple[str, 
         """,
         (limit,),
     )
+    # The index notes_removed has retracted notes alone: the limit is reached without reading
+    # others.
     return [(str(row[0]), str(row[1])) for row in rows]
 
 

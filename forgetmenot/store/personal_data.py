@@ -201,6 +201,7 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
     for row in rows:
         names.update(name for name in row if name)
     # two people may be shown by the same name in Chinese, Japanese or Korean
+    # Everybody else's display name is their login in other capitals, which nobody shares.
     shared = await source.column(
         """
         SELECT display_name
@@ -229,6 +230,7 @@ def longer_names(
     longer: set[str] = set()
     with separate_reader(path) as connection:
         for table, id_column, name_column in columns:
+            # It reads every name: an index finds how a name begins, not what is inside of it.
             is_other = f"{id_column} <> ? AND instr(lower({name_column}), lower(?))"
             sql = f"SELECT {name_column} FROM {table} WHERE {is_other}"
             for name in names:
@@ -314,9 +316,9 @@ async def keep_doubtful(
     """Store for the streamer where such names may be, without the name: notes first, then the newest rows."""
     if not places:
         return
-    shown = [place for place in places if place.table in _SHOWN_TEXTS]
-    shown.sort(key=lambda place: (place.table != "semantic_notes", -place.row))
-    new_rows = [(place.table, place.row, now) for place in shown]
+    new_places = [place for place in places if place.table in _SHOWN_TEXTS]
+    new_places.sort(key=lambda place: (place.table != "semantic_notes", -place.row))
+    new_rows = [(place.table, place.row, now) for place in new_places]
     rows = new_rows + await _kept_doubtful(tx, now)
     value = msgspec.json.encode(rows[:MOST_DOUBTFUL]).decode()
     await channel_state.put(tx, {_DOUBTFUL: value}, now)
@@ -356,6 +358,7 @@ def is_in_copy(path: Path, moment: Moment) -> bool:
 async def came_to_newest_stream(source: Source, moment: Moment) -> bool:
     """Return whether a viewer came to the newest stream, or was erased since it began."""
     newest = "(SELECT t.id, t.started_at, t.ended_at FROM streams t ORDER BY t.id DESC LIMIT 1) t"
+    # The same words as for recaps, so the newest stream must be called `t`.
     sql = f"SELECT {_NEAR_STREAM} FROM {newest}"
     return bool(await source.value(sql, moment._asdict()))
 
@@ -396,6 +399,7 @@ def rows_containing(
         WHERE {" OR ".join(conditions) or "FALSE"}
     """
     with separate_reader(path) as connection:
+        # Row by row: a memory of years may have more of these than fit in memory.
         for rowid, near, *texts in connection.execute(sql, values):
             yield WrittenRow(rowid, bool(near), tuple(texts))
 
@@ -412,6 +416,8 @@ async def rewrite(
     assignments = [f"{column} = ?" for column in place.columns]
     if place.also:
         assignments.append(place.also)
+    # The texts were read before the transaction, for seconds. What was written anew since is read
+    # again by the next pass. IS compares NULL, too.
     unchanged = " AND ".join(f"{column} IS ?" for column in place.columns)
     sql = f"""
         UPDATE {place.table}

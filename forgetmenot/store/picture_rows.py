@@ -71,6 +71,7 @@ async def attendance(
         " WHERE a.viewer_id IN (SELECT value FROM json_each(?)) AND a.stream_id IN (SELECT value FROM json_each(?))",
         (viewer_ids, stream_ids),
     )
+    # A cell for each stream, also for those that somebody missed: they have no row.
     place = {stream_id: number for number, stream_id in enumerate(stream_ids)}
     lines: dict[str, list[int]] = {}
     for viewer_id, stream_id, count in rows:
@@ -143,11 +144,14 @@ async def moments_of_person(db: Database, viewer_id: str) -> list[Row]:
 
 # ── what was learned ────────────────────────────────────────────────────────────────────────
 
+# A stream's span ends where the next one begins: what a sweep did at night counts for the evening
+# before. The last has no end.
 _SPANS = """
 WITH spans AS (SELECT id, started_at AS at, title,
     lead(started_at, 1, 9000000000000000) OVER (ORDER BY started_at, id) AS until FROM streams)
 """
 _OF_SHOWN = "(n.subject_id IS NULL OR n.subject_id IN (SELECT id FROM shown))"
+# What a bar counts; a change that is none of these (a note that was put back) stands in no bar.
 LEARNED_KINDS = {
     "new": "c.from_status IS NULL",
     "replaced": "c.to_status = 'superseded'",

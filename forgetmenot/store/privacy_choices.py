@@ -61,6 +61,7 @@ async def begin_erasure(
         is None
     ):
         await write_request(tx, *await erase_requests(tx, viewer_id, now))
+    # Hidden at once: nothing of them is used while the erasure takes its seconds.
     await hide_for_erasure(tx, viewer_id, now, newer=True)
 
 
@@ -139,6 +140,8 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     # there may be more answers to the same lines
     if deleted_answers == LINES_AT_ONCE:
         return 0, True
+    # The key of an episode holds the id of a line: it goes while the line is still there to say
+    # which.
     keys = f"SELECT 'line:' || id FROM ({lines})"
     await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)
     deleted_lines = await tx.execute(
@@ -257,6 +260,7 @@ async def set_wishes(
     dropped = []
     for column, new_word in words.items():
         word = stored_words.get(column, "")
+        # The same word again takes nothing back.
         if word not in {"", new_word}:
             dropped.append(_wish_key(tx, viewer_id, column, word))
     if dropped:
@@ -367,6 +371,7 @@ async def unban_again(tx: Transaction, viewer_id: str) -> int:
 
 async def write_request(tx: Transaction, *requests: PrivacyRequest) -> None:
     """Write requests that this transaction carries out. Raises StoreError."""
+    # In a thread: it waits for another process's lock, and for the disk.
     count = await asyncio.to_thread(tx.requests.add, *requests)
     # the count goes on only from what was carried out: an earlier request may still have to be
     if await carried_out(tx) == count - len(requests):

@@ -102,6 +102,7 @@ class PrivacyRequests:
             self.refresh()
         if not self._key:
             self.add()
+        # With a NUL between them: ("ab", "c") and ("a", "bc") are not the same.
         text = "\0".join(parts).encode("utf-8", "surrogatepass")
         return hmac.digest(self._key, text, "sha256").hex()[:32]
 
@@ -124,23 +125,31 @@ class PrivacyRequests:
                 # two processes may make the file at once: the second reads the key of the first
                 with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
                     self.refresh()
-                    if not self._key and self.lines:
-                        raise StoreRequestsLost(
-                            f"{self.path} is damaged: its first line is its key. Put back a copy."
-                        )
-                    if self._harmed or not self._key:
-                        key = _Key(self._key.hex() or secrets.token_hex(32))
-                        content = _encoded([key, *self.lines, *new])
-                        replace_file(self.path, content.decode())
-                    else:
-                        # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
-                        start = b"" if self.path.read_bytes().endswith(b"\n") else b"\n"
-                        append_own(self.path, start + _encoded(new))
-                    self._harmed = False
+                    self._write(new)
             except (OSError, TimeoutError) as error:
                 raise self._unusable(error) from error
             self.refresh()
             return len(self.lines)
+
+    def _write(self, new: Sequence[PrivacyRequest]) -> None:
+        """Add requests to the file, or write it anew where it lacks its key or lines.
+
+        Raises OSError, StoreRequestsLost.
+        """
+        if not self._key and self.lines:
+            raise StoreRequestsLost(
+                f"{self.path} is damaged: its first line is its key. Put back a copy."
+            )
+        if self._key and not self._harmed:
+            # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
+            ends_whole = self.path.read_bytes().endswith(b"\n")
+            start = b"" if ends_whole else b"\n"
+            append_own(self.path, start + _encoded(new))
+            return
+        key = _Key(self._key.hex() or secrets.token_hex(32))
+        content = _encoded([key, *self.lines, *new])
+        replace_file(self.path, content.decode())
+        self._harmed = False
 
     def keep_waiting(self, request: PrivacyRequest) -> None:
         """Apply a request that cannot be written yet, and keep it for `write_waiting`."""
@@ -153,6 +162,7 @@ class PrivacyRequests:
             self.add()
         while self.waiting:
             self.add(self.waiting[0])
+            # Only now: what could not be written goes on waiting, and counts.
             self.waiting.pop(0)
 
     def refresh(self) -> None:
@@ -175,11 +185,7 @@ class PrivacyRequests:
     def _take_in(self, content: bytes) -> None:
         """Use the content of the file, unless it lacks something that was read of it before."""
         lines = content.splitlines()
-        key = b""
-        with contextlib.suppress(
-            msgspec.MsgspecError, UnicodeError, ValueError, IndexError
-        ):
-            key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
+        key = _key_of(lines)
         requests = list(_decoded(lines))
         has_all_lines = requests[: len(self.lines)] == self.lines
         self._harmed = bool(self._key) and (key != self._key or not has_all_lines)
@@ -247,11 +253,13 @@ class PrivacyRequests:
     # ── what follows from it ────────────────────────────────────────────────────────────────
 
     def _fold(self, requests: Sequence[PrivacyRequest]) -> None:
+        # From the beginning each time: the file has a line for each decision, and few are made.
         self._standing = StandingRequests(requests)
 
     def is_out(self, viewer_id: str) -> bool:
         """Return whether a viewer opted out, also one whom the memory does not know."""
         self._read_once()
+        # Asked for every line of chat: without a request nothing is hashed.
         if not self._standing.choices:
             return False
         return self.chose_last(self.digest("viewer", viewer_id)) is RequestKind.OPT_OUT
@@ -358,6 +366,8 @@ class PrivacyRequests:
         self._read_once()
         return self._standing.recap_folders
 
+    # For questions that come with every line: whoever asks for a batch of them calls `refresh`
+    # before.
     def _read_once(self) -> None:
         if self._read_at is None:
             self.refresh()
@@ -449,6 +459,15 @@ def _mark_of(path: Path) -> tuple[int, int]:
     """Return size and time of a file, by which a change is seen. Raises OSError."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
+
+
+def _key_of(lines: Sequence[bytes]) -> bytes:
+    """Return the key of a file, which is its first line; empty if that is damaged, or there is none."""
+    try:
+        first_line = msgspec.json.decode(lines[0], type=_Key)
+        return bytes.fromhex(first_line.key)
+    except (msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
+        return b""
 
 
 def _encoded(requests: Sequence[PrivacyRequest | _Key]) -> bytes:

@@ -106,11 +106,12 @@ async def remove_again(
     lines = await tx.pairs(
         "SELECT id, line FROM quotes WHERE viewer_id = ?", (viewer_id,)
     )
-    meant = []
+    removed_ids = []
     for quote_id, line in lines.items():
+        # By the hash of its line, since a quote's number may be another's in this copy.
         if _key(tx, viewer_id, line) in request.words:
-            meant.append(quote_id)
-    return await _delete(tx, meant)
+            removed_ids.append(quote_id)
+    return await _delete(tx, removed_ids)
 
 
 def _key(

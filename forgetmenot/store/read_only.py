@@ -31,6 +31,7 @@ async def open_existing(path: Path) -> AsyncIterator[Database]:
         async with open_database(path) as db:
             yield db
         return
+    # SQLite reads a log only with an index of it beside it, which it cannot make here.
     if has_log(path):
         raise errors.StoreError(
             f"{path} cannot be written, and its last changes are still in {path.name}-wal. "
@@ -45,6 +46,7 @@ async def open_existing(path: Path) -> AsyncIterator[Database]:
             await db.close()
 
 
+# No writer, which would want to make a log beside the file, and no check of who replaces it.
 class ReadOnlyDatabase(Database):
     """A `Database` with the connection that reads, and no other."""
 
@@ -57,6 +59,7 @@ class ReadOnlyDatabase(Database):
             await stack.enter_async_context(opened(reader))
             await self._prepare_reader(reader)
             self._reader = reader
+            # It may be a file of another program, or of another version.
             application = int(await self.value("PRAGMA application_id"))
             version = int(await self.value("PRAGMA user_version"))
             refuse_foreign(self.path, application, version)

@@ -74,6 +74,7 @@ class ReceiptFile:
             raise StoreError(
                 f"{self.path} is damaged. Delete it: only receipts are lost."
             ) from error
+        # Old ones fall out here, and leave the file with the next one that is written.
         receipts = [receipt for receipt in receipts if now - receipt.day < KEPT_FOR]
         return sorted(receipts, key=lambda receipt: (-receipt.day, receipt.code))
 
@@ -89,9 +90,11 @@ class ReceiptFile:
     def put(self, receipt: Receipt, now: int) -> None:
         """Store a receipt, in the place of one with the same code. Raises StoreError."""
         try:
+            # From reading to writing: another process may put one in meanwhile.
             with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
                 receipts = {stored.code: stored for stored in self.all(now)}
                 receipts[receipt.code] = receipt
+                # Not in the order in which they came, which would show whose is whose.
                 by_code = [receipts[code] for code in sorted(receipts)]
                 replace_file(self.path, msgspec.json.encode(by_code).decode())
         except (OSError, TimeoutError) as error:

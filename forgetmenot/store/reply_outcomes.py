@@ -6,6 +6,7 @@ deleted the weeks keep their counts (`reply_weeks`). Answers to commands are no 
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from enum import StrEnum
@@ -34,6 +35,8 @@ class ReplyOutcome(StrEnum):
 
 
 _COMMANDS = "('command', 'notice')"
+# Both subqueries begin with an index: of a note's history, and of a viewer's replies by their
+# times.
 _JUDGED = f"""
 SELECT m.id, m.at, m.outcome, m.notes_json, m.prompt_json,
     EXISTS (SELECT 1 FROM json_each(m.notes_json) u JOIN note_changes c ON c.note_id = u.value
@@ -67,6 +70,7 @@ class WeekCount(NamedTuple):
 
 def week_of(at: int, zone: str) -> str:
     """Return the Monday of a moment's week (YYYY-MM-DD)."""
+    # By the channel's calendar: a reply late on Sunday evening is of the week that ends.
     day = day_of(at, zone)
     return (day - timedelta(days=day.weekday())).isoformat()
 
@@ -77,23 +81,24 @@ async def judged(db: Database) -> list[JudgedReply]:
 
 
 def _read_judged(path: Path) -> list[JudgedReply]:
-    with separate_reader(path) as own:
-        return [_judged(row) for row in own.execute(f"{_JUDGED} ORDER BY m.at, m.id")]
+    with separate_reader(path) as connection:
+        rows = connection.execute(f"{_JUDGED} ORDER BY m.at, m.id")
+        return [_judged(row) for row in rows]
 
 
 def _judged(row: Sequence[object]) -> JudgedReply:
     """Return a reply with its outcome, and the ranks of the notes that it used among those shown."""
     reply_id, at, outcome, notes_json, prompt_json, corrected, asked_again = row
-    used = msgspec.json.decode(str(notes_json), type=list[int])
-    shown = _notes_shown(str(prompt_json))
-    ranks = tuple(shown[note] for note in used if note in shown)
+    used_notes = msgspec.json.decode(str(notes_json), type=list[int])
+    rank_of = _notes_shown(str(prompt_json))
+    ranks = tuple(rank_of[note] for note in used_notes if note in rank_of)
     return JudgedReply(
         int(str(reply_id)),
         int(str(at)),
         _outcome(
             str(outcome), corrected=bool(corrected), asked_again=bool(asked_again)
         ),
-        len(shown),
+        len(rank_of),
         ranks,
     )
 
@@ -104,6 +109,8 @@ def _outcome(
     corrected: bool,
     asked_again: bool,
 ) -> ReplyOutcome:
+    # In this order: what a person did comes before what followed, and a correction before a
+    # question.
     if rated:
         return ReplyOutcome(rated)
     if corrected:
@@ -116,25 +123,31 @@ def _outcome(
 def _notes_shown(prompt_json: str) -> dict[int, int]:
     """Return the notes of a prompt, each with its best rank in a section."""
     ranks: dict[int, int] = {}
-    for section in msgspec.json.decode(prompt_json).get("sections", ()):
-        notes = [row[1] for row in section.get("rows", ()) if row[0] == "notes"]
-        for rank, note in enumerate(notes, start=1):
-            ranks[note] = min(rank, ranks.get(note, rank))
+    prompt = msgspec.json.decode(prompt_json)
+    for section in prompt.get("sections", ()):
+        rank = 0
+        for kind, row_id, *_ in section.get("rows", ()):
+            if kind != "notes":
+                continue
+            rank += 1
+            # It may stand in two sections, of the speaker and of the others: the better place counts.
+            ranks[row_id] = min(rank, ranks.get(row_id, rank))
     return ranks
 
 
 def by_week(replies: Iterable[JudgedReply], zone: str) -> list[WeekCount]:
     """Count replies by week and outcome."""
-    counts: dict[tuple[str, ReplyOutcome], WeekCount] = {}
+    groups = defaultdict[tuple[str, ReplyOutcome], list[JudgedReply]](list)
     for reply in replies:
-        key = (week_of(reply.at, zone), reply.outcome)
-        before = counts.get(key, WeekCount(*key, 0, 0, 0))
-        counts[key] = before._replace(
-            replies=before.replies + 1,
-            shown=before.shown + reply.shown,
-            used=before.used + len(reply.ranks),
-        )
-    return [counts[key] for key in sorted(counts)]
+        week = week_of(reply.at, zone)
+        groups[week, reply.outcome].append(reply)
+    counts = []
+    for week, outcome in sorted(groups):
+        group = groups[week, outcome]
+        shown_count = sum(reply.shown for reply in group)
+        used_count = sum(len(reply.ranks) for reply in group)
+        counts.append(WeekCount(week, outcome, len(group), shown_count, used_count))
+    return counts
 
 
 async def keep_weeks(
@@ -143,6 +156,7 @@ async def keep_weeks(
     zone: str,
 ) -> None:
     """Add these replies, whose rows are about to be deleted, to the counts of their weeks."""
+    # Before the rows go, and in the same transaction: no reply counts twice, or never.
     sql = f"{_JUDGED} AND m.id IN (SELECT value FROM json_each(?))"
     replies = [_judged(tuple(row)) for row in await tx.rows(sql, (reply_ids,))]
     await tx.many(
@@ -161,4 +175,7 @@ async def keep_weeks(
 async def kept_weeks(source: Source) -> list[WeekCount]:
     """Return the counts of replies whose rows are deleted, oldest week first."""
     rows = await source.rows("SELECT * FROM reply_weeks ORDER BY week, outcome")
-    return [WeekCount(row[0], ReplyOutcome(row[1]), *tuple(row)[2:]) for row in rows]
+    return [
+        WeekCount(week, ReplyOutcome(outcome), *counts)
+        for week, outcome, *counts in rows
+    ]

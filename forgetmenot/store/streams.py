@@ -21,6 +21,7 @@ async def nearest(
     gap: int,
 ) -> int | None:
     """Return the stream that was on between these times (ms), or the nearest less than `gap` ms away; else None."""
+    # A stream that is on lasts until its last line, so far.
     ended_at = "max(last_event_at, coalesce(ended_at, 0))"
     away = f"max(0, started_at - :last, :first - {ended_at})"
     sql = f"""
@@ -54,6 +55,7 @@ async def describe_past(
     title: str,
 ) -> None:
     """Store what a file calls a stream, if it has no title yet."""
+    # Twitch's own title is better than the name of a file.
     sql = "UPDATE streams SET title = ? WHERE id = ? AND title = ''"
     await tx.execute(sql, (title, stream_id))
 
@@ -209,6 +211,7 @@ async def previous(source: Source, stream_id: int | None) -> tuple[int, str] | N
 
 async def streams_ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
     """Return how many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
+    # Counted, since ids are no order: a past stream that is learned today has the highest.
     later = "SELECT count(*) FROM streams n WHERE n.started_at > s.started_at"
     none_is_on = "NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
     sql = f"""
@@ -224,6 +227,7 @@ async def without_recap(source: Source) -> list[Stream]:
 
     A line that no model would read for hours holds up no recap.
     """
+    # By the index of unread lines, which is short, for the few streams that lack a recap.
     unread = "e.stream_id = s.id AND e.episode_id IS NULL AND e.redacted_at IS NULL AND e.tries < 7"
     over = f"ended_at IS NOT NULL AND recapped_at IS NULL AND NOT EXISTS (SELECT 1 FROM events e WHERE {unread})"
     return await _streams_where(source, f"{over} ORDER BY id")
@@ -290,12 +294,15 @@ async def recapped(source: Source, days: int) -> list[Stream]:
 
     Nothing while a stream that is over waits for its recap.
     """
+    # A digest now would lack the last evening.
     waits = """
         SELECT 1
         FROM streams o
         WHERE o.ended_at IS NOT NULL
             AND o.recapped_at IS NULL
     """
+    # From the newest stream, not from today: after a month's break the last week is still the last
+    # one.
     lately = (
         "recap <> '' AND ended_at > (SELECT max(ended_at) FROM streams) - ? * 86400000"
     )
@@ -329,8 +336,8 @@ async def videos(source: Source, stream_ids: Iterable[int | None]) -> dict[int, 
         SELECT id, video_id, video_at, video_until
         FROM streams
         WHERE video_id IS NOT NULL
+            AND id IN (SELECT value FROM json_each(?))
     """
-    sql += " AND id IN (SELECT value FROM json_each(?))"
     rows = await source.rows(sql, (set(stream_ids),))
     return {stream_id: Video(*video) for stream_id, *video in rows}
 
@@ -353,6 +360,7 @@ async def without_video(source: Source, since: int) -> dict[int, int]:
 async def to_share(source: Source, since: int) -> list[Row]:
     """Return streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
     condition = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
+    # A recap that was made anew since is not what stands in its file.
     in_file = "recap_file <> '' AND recap_file_of IS recapped_at AS in_file"
     return await source.rows(
         f"SELECT id, {in_file}, posted_at FROM streams WHERE {condition}", (since,)
@@ -417,6 +425,7 @@ async def claim_post(
         WHERE id = ?
             AND (coalesce(posted_at, 0) = 0 OR ?)
     """
+    # Claimed before it is posted: a crash in between posts nothing, and not twice.
     return await tx.execute(sql, (at, stream_id, again)) == 1
 
 
@@ -432,6 +441,7 @@ async def mark_posted(
         WHERE started_at = ?
             AND coalesce(posted_at, 0) = 0
     """
+    # By its beginning: in an older copy the stream may have another id.
     return await tx.execute(sql, (at, started_at))
 
 
@@ -509,6 +519,7 @@ async def attendance_of(
 
     The stream that is on counts, but is not the one that they come back from.
     """
+    # Who never came has no row, and an answer all the same.
     attendance = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
     rows = await source.rows(
         """
@@ -591,5 +602,6 @@ async def streak(source: Source, viewer_id: str) -> int:
                     )
             ), 0)
     """
+    # What came after the last stream that they missed is the streak: one query, however long it is.
     count: int = await source.value(sql, {"viewer": viewer_id})
     return count

@@ -40,6 +40,7 @@ _SAID_OF_THEM = """
 """
 
 
+# Table, column, whether the text is the subject's or the bot's, and in which rows.
 _MAY_SAY = (
     ("episodes", "summary", True, f"id IN ({_THEIRS})"),
     ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
@@ -75,6 +76,7 @@ async def texts_with_words(
     texts: list[TracedText] = []
     # a stem may end otherwise than its word: "stori" is not in "story", but "stor" is
     parts = [word[: max(3, len(word) - 1)] for word in words]
+    # Without a limit: what is not looked at here stays.
     prompted = await bot_messages.prompted_with_note(tx, note_id, limit=-1)
     reply_ids = [reply_id for reply_id, _at in prompted]
     values = {
@@ -83,6 +85,7 @@ async def texts_with_words(
         "replies": reply_ids,
         "parts": parts,
     }
+    # Inside of the transaction that rewrites them: nothing can be said in between.
     for table, column, own, where in _MAY_SAY:
         has_word = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
         sql = f"SELECT rowid, {column} FROM {table} WHERE ({where}) AND {has_word}"
@@ -164,6 +167,7 @@ async def delete_traced_note(
     at: int,
 ) -> None:
     """Delete a note with its evidence and history, and empty episodes that nothing else rests on."""
+    # Before the note goes, and its evidence with it.
     episode_ids = await tx.column(
         "SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,)
     )

@@ -82,8 +82,8 @@ async def named_in(source: Source, texts: Iterable[str]) -> dict[str, str]:
     viewer_ids: set[str] = set()
     for text in texts:
         viewer_ids.update(ids_in(text))
-    shown, _hidden = await shown_and_hidden(source, viewer_ids)
-    return shown
+    shown_names, _hidden = await shown_and_hidden(source, viewer_ids)
+    return shown_names
 
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
@@ -96,8 +96,9 @@ async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
 async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     """Return those among them who are hidden, or not stored any more."""
     sql = "SELECT id FROM shown WHERE id IN (SELECT value FROM json_each(?))"
-    shown = await source.column(sql, (viewer_ids,))
-    return frozenset(viewer_ids).difference(shown)
+    shown_ids = await source.column(sql, (viewer_ids,))
+    # From those who are shown, since somebody whose row is gone is in no list of the hidden.
+    return frozenset(viewer_ids).difference(shown_ids)
 
 
 async def known_chatters(
@@ -107,6 +108,7 @@ async def known_chatters(
     limit: int,
 ) -> list[str]:
     """Return the ids of those seen since then of whom something is known, the latest first; nobody hidden."""
+    # An index answers it without reading a note.
     known = "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
     sql = f"""
         SELECT id
@@ -149,6 +151,8 @@ class Chatter(Struct, frozen=True):
 
 # Events that are no messages in chat.
 _NO_MESSAGE = "('moderation', 'spoken', 'follow', 'redemption', 'stream')"
+# Subqueries by the indexes on viewers' visits and lines: for each of those present a look-up, and
+# no pass over the day's chat.
 _CHATTER = f"""
 SELECT v.id, coalesce(v.login, '') AS login, coalesce(v.display_name, '') AS display_name, v.role,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
@@ -226,8 +230,11 @@ class SeenViewer(NamedTuple):
 async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     """Store who was seen, in that order. A viewer who was renamed meanwhile is there once for each name."""
     holders = {person.login: person.id for person in people}
+    # In this order: a provisional row has the login that is taken from others next.
     await join_provisional(tx, holders)
     await _release_logins(tx, holders)
+    # The last name counts, and the last holder of a login: lines come in the order in which they
+    # were said.
     latest = {person.id: person for person in people}
     stored = await _stored_as(tx, latest)
     unchanged: list[tuple[int, int, str]] = []
@@ -284,6 +291,7 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     await _record_names(tx, people)
 
 
+# Without the banned: one who writes again is written anew, which lifts the ban.
 async def _stored_as(tx: Transaction, viewer_ids: Collection[str]) -> dict[str, Row]:
     """Return names, role, color and months of those of these viewers who are there and not banned, by id."""
     rows = await tx.rows(
@@ -387,6 +395,7 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
         """,
         (holders, PROVISIONAL),
     )
+    # Mentions in texts have no foreign key: they are replaced by hand.
     texts = (
         ("episodes", "summary"),
         ("semantic_notes", "fact"),
@@ -394,8 +403,8 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
         ("quotes", "text"),
         ("streams", "so_far"),
     )
-    for provisional, real, both in rows:
-        if both:
+    for provisional, real, both_exist in rows:
+        if both_exist:
             await _merge(tx, provisional, real)
         else:
             # every reference follows by ON UPDATE CASCADE
@@ -415,6 +424,7 @@ async def _merge(
     new: str,
 ) -> None:
     """Let every row that points at the viewer `old` point at `new`, then delete `old`."""
+    # Asked of the schema, so that no table that is added later is forgotten.
     references = await tx.rows(
         """
         SELECT m.name, f."from" AS field
@@ -447,6 +457,7 @@ async def add_bot(
     display_name: str,
 ) -> None:
     """Write the bot's own row, which its lines need. It was never seen, so no list of people has it."""
+    # A login is unique: whoever had the bot's before has none now.
     await _release_logins(tx, {login: viewer_id})
     await tx.execute(
         """
@@ -567,7 +578,8 @@ async def wishes_of(
 async def names_as_asked(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """Return the present names of these people, as `Deb (alice)` where they ask to be called otherwise."""
     name = "coalesce(display_name, login)"
-    shown = f"iif(called = '', {name}, called || ' (' || {name} || ')')"
+    # With the name in brackets: a model, and the streamer, must know who that is.
+    shown_name = f"iif(called = '', {name}, called || ' (' || {name} || ')')"
     return await source.pairs(
-        f"SELECT id, {shown} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),)
+        f"SELECT id, {shown_name} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),)
     )
