@@ -66,7 +66,7 @@ async def test_actions_that_wait_are_found_by_their_index(db: Database) -> None:
     await action_logs.expire(db, 1)
     await action_logs.waiting(db, 1)
     await action_logs.running(db)
-    assert len(queries) == 3
-    for query in list(queries):
+    expired, waiting, running = queries
+    for query in (expired, waiting, running):
         plan = await db.rows(f"EXPLAIN QUERY PLAN {query}")
         assert "action_logs_open" in plan[0]["detail"]
