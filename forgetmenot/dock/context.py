@@ -20,6 +20,8 @@ Item = Mapping[str, object]
 
 # Rows of one answer to a list that is turned in pages.
 ROWS_LIMIT = 200
+# Characters that are read of a text in an address: names and searches. It costs time to look for longer ones.
+LONGEST_TEXT = 80
 
 
 class DockContext(Struct, frozen=True):
@@ -55,10 +57,6 @@ class DockContext(Struct, frozen=True):
 CONTEXT = web.AppKey("context", DockContext)
 
 
-# What a panel shows: a value that is sent as JSON.
-Panel = Callable[[DockContext, web.Request], Awaitable[object]]
-
-
 def answer(
     value: object,
     status: int = 200,
@@ -82,27 +80,72 @@ def whole(text: str) -> int:
     return int(text)
 
 
-def reads(path: str, panel: Panel) -> web.RouteDef:
+class PageRequest(Struct, frozen=True):
+    """What a page asks for: one request, with the running bot that answers it."""
+
+    context: DockContext
+    request: web.Request
+
+    @property
+    def db(self) -> Database:
+        """Return the memory."""
+        return self.context.db
+
+    @property
+    def now(self) -> int:
+        """Return the time of the bot's clock (ms)."""
+        return self.context.clock.now()
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings of the moment."""
+        return self.context.settings()
+
+    @property
+    def zone(self) -> str:
+        """Return the time zone of the settings."""
+        return self.context.zone
+
+    @property
+    def language(self) -> Language:
+        """Return the texts in the language of the settings."""
+        return self.context.language
+
+    @property
+    def row_id(self) -> int:
+        """Return the number in the path. Raises InputError."""
+        return whole(self.request.match_info["id"])
+
+    @property
+    def viewer_id(self) -> str:
+        """Return the id of a person in the path. It may be nobody's."""
+        return self.request.match_info["id"]
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a text of the query, its first characters."""
+        text = self.request.query.get(name, default)
+        return text.strip()[:LONGEST_TEXT]
+
+    def number(self, name: str, default: int) -> int:
+        """Return a whole number of the query. Raises InputError."""
+        text = self.request.query.get(name)
+        return default if text is None else whole(text)
+
+    def part(self) -> tuple[int, int]:
+        """Return which part of a long list is asked for: its offset and its limit. Raises InputError."""
+        limit = self.number("limit", 50)
+        return self.number("offset", 0), min(limit, ROWS_LIMIT)
+
+
+def reads(path: str, panel: Callable[[PageRequest], Awaitable[object]]) -> web.RouteDef:
     """Return a route that answers with what a panel shows."""
 
     async def answered(request: web.Request) -> web.Response:
-        context = request.app[CONTEXT]
-        value = await panel(context, request)
-        return answer(value, language=context.language)
+        page = PageRequest(request.app[CONTEXT], request)
+        value = await panel(page)
+        return answer(value, language=page.language)
 
     return web.get(path, answered)
-
-
-def id_of(request: web.Request) -> int:
-    """Return the id in the path. Raises InputError."""
-    return whole(request.match_info["id"])
-
-
-def page_of(request: web.Request) -> tuple[int, int]:
-    """Return offset and limit of the query. Raises InputError."""
-    offset = whole(request.query.get("offset", "0"))
-    limit = whole(request.query.get("limit", "50"))
-    return offset, min(limit, ROWS_LIMIT)
 
 
 async def names(

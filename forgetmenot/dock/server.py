@@ -21,7 +21,14 @@ from msgspec import Struct
 
 from forgetmenot.clock import Clock
 from forgetmenot.dock import feed, obs_page, pages, security
-from forgetmenot.dock.context import CONTEXT, DockContext, answer, reads, refusal
+from forgetmenot.dock.context import (
+    CONTEXT,
+    DockContext,
+    PageRequest,
+    answer,
+    reads,
+    refusal,
+)
 from forgetmenot.dock.pages.settings import SETUP, Setup
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.languages import Language, reason
@@ -338,9 +345,9 @@ def _in_words(request: web.Request, sentence: object) -> str:
     return request.app[CONTEXT].language.reason(str(sentence))
 
 
-async def _operations(context: DockContext, _request: web.Request) -> object:
+async def _operations(page: PageRequest) -> object:
     """Return the operations that have a button, with their words."""
-    return buttons(context.language)
+    return buttons(page.language)
 
 
 async def _do(request: web.Request) -> web.Response:

@@ -30,6 +30,10 @@ class TokenCounts(NamedTuple):
     output: int
 
 
+# What calls used, by the model that was called.
+CountsByModel = Mapping[str, TokenCounts]
+
+
 class Cost(NamedTuple):
     """In the currency of the settings. `whole`: every model that was used has a price."""
 
@@ -57,13 +61,13 @@ def currency_of(settings: Settings) -> str:
     return "USD"
 
 
-def cost(settings: Settings, counts_by_model: Mapping[str, TokenCounts]) -> Cost | None:
+def cost(settings: Settings, used: CountsByModel) -> Cost | None:
     """Return what calls cost; None if none of these models has a price."""
     prices = known_prices(settings)
     amount = 0.0
     has_unpriced = False
     has_priced = False
-    for model, counts in counts_by_model.items():
+    for model, counts in used.items():
         # The built-in rules, and a model whose calls failed before they used anything.
         if model == Provider.OFFLINE or not any(counts):
             continue
@@ -92,15 +96,15 @@ def _amount(price: PriceSettings, counts: TokenCounts) -> float:
 
 def cost_text(
     settings: Settings,
-    counts_by_model: Mapping[str, TokenCounts],
+    used: CountsByModel,
     language: Language = ENGLISH,
 ) -> str:
     """Return what calls cost, as "0.0042 EUR"; "" if none of these models has a price."""
-    text = money_text(settings, cost(settings, counts_by_model), language)
+    text = money_text(settings, cost(settings, used), language)
     if not text:
         return ""
     list_priced = known_prices(settings).keys() - settings.prices.keys()
-    if list_priced.isdisjoint(counts_by_model):
+    if list_priced.isdisjoint(used):
         return text
     return language("status.list_prices", amount=text, date=LISTED)
 

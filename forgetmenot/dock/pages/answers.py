@@ -1,9 +1,8 @@
 """How well it answers: replies by what came of them, and those of one week."""
 
-from aiohttp import web
 from msgspec.structs import asdict
 
-from forgetmenot.dock.context import DockContext, name_of, names, reads
+from forgetmenot.dock.context import PageRequest, name_of, names, reads
 from forgetmenot.reply.evaluation import evaluate
 from forgetmenot.store import picture_rows, reply_outcomes
 from forgetmenot.text.days import iso_day
@@ -11,27 +10,27 @@ from forgetmenot.text.days import iso_day
 REPLIES_LIMIT = 200
 
 
-async def _answers(context: DockContext, _request: web.Request) -> object:
+async def _answers(page: PageRequest) -> object:
     """Return how all replies were taken, by week."""
-    evaluation = await evaluate(context.db, context.zone)
+    evaluation = await evaluate(page.db, page.zone)
     return asdict(evaluation)
 
 
-async def _answers_of_week(context: DockContext, request: web.Request) -> object:
+async def _answers_of_week(page: PageRequest) -> object:
     """Return the replies of a week that are still stored, the newest first."""
-    zone = context.zone
-    week = request.match_info["week"]
+    zone = page.zone
+    week = page.request.match_info["week"]
     replies = []
-    for reply in await reply_outcomes.judged(context.db):
+    for reply in await reply_outcomes.judged(page.db):
         # A week is one of the channel's days, which SQLite knows nothing of.
         if reply_outcomes.week_of(reply.at, zone) == week:
             replies.append(reply)
     replies.reverse()
     newest_replies = replies[:REPLIES_LIMIT]
     reply_ids = [reply.id for reply in newest_replies]
-    rows = await picture_rows.replies_by_id(context.db, reply_ids)
+    rows = await picture_rows.replies_by_id(page.db, reply_ids)
     viewer_ids = [row["viewer_id"] for row in rows.values()]
-    shown_names = await names(context.db, (), viewer_ids)
+    shown_names = await names(page.db, (), viewer_ids)
     items = []
     for reply in newest_replies:
         row = rows.get(reply.id)

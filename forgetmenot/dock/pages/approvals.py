@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from aiohttp import web
-
-from forgetmenot.dock.context import DockContext, Item, name_of, names, reads
+from forgetmenot.dock.context import Item, PageRequest, name_of, names, reads
 from forgetmenot.languages import Language
 from forgetmenot.operations.actions import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
@@ -14,31 +12,31 @@ from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 LOG_LIMIT = 100
 
 
-async def _approvals(context: DockContext, _request: web.Request) -> object:
+async def _approvals(page: PageRequest) -> object:
     """Return the actions that wait, and those that were decided lately."""
-    waiting = await action_logs.waiting(context.db, context.clock.now())
+    waiting = await action_logs.waiting(page.db, page.now)
     # Those that wait are among the latest as well.
-    latest = await action_logs.latest(context.db, LOG_LIMIT)
+    latest = await action_logs.latest(page.db, LOG_LIMIT)
     finished = [action for action in latest if not waits(action)]
     return {
-        "waiting": await _items(context, waiting),
-        "log": await _items(context, finished),
+        "waiting": await _items(page, waiting),
+        "log": await _items(page, finished),
     }
 
 
-async def _items(context: DockContext, actions: list[LoggedAction]) -> list[Item]:
+async def _items(page: PageRequest, actions: list[LoggedAction]) -> list[Item]:
     """Return actions as the page shows them."""
     people: list[str | None] = []
     for action in actions:
         people += [action.asked_by, action.target_id, action.decided_by]
-    shown_names = await names(context.db, (), people)
-    now = context.clock.now()
+    shown_names = await names(page.db, (), people)
+    now = page.now
     items: list[Item] = []
     for action in actions:
         # Not only a viewer decides: a rule does as well, and has no name among viewers.
         decider = action.decided_by or ""
         item = {
-            **proposal_item(action, shown_names, context.language),
+            **proposal_item(action, shown_names, page.language),
             "expires_at": action.expires_at,
             "decided_by": shown_names.get(decider, decider),
             "undoable": undoable(action, now) is not None,

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from aiohttp import web
 from msgspec.structs import asdict
 
-from forgetmenot.dock.context import DockContext, id_of, name_of, names, reads
+from forgetmenot.dock.context import PageRequest, name_of, names, reads
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.store import streams
@@ -23,52 +22,51 @@ if TYPE_CHECKING:
     from forgetmenot.memory.book import Clip, Entry, Joke
 
 FOUND_LIMIT = 20
-LONGEST_SEARCH = 80
 
 # An entry of the book as the page shows it.
 Item = dict[str, Any]
 
 
-async def _book(context: DockContext, request: web.Request) -> object:
+async def _book(page: PageRequest) -> object:
     """Return what the book holds, or what fits the words of a search."""
-    find = request.query.get("find", "").strip()[:LONGEST_SEARCH]
+    find = page.text("find")
     if not find:
-        return await _pages(context)
-    return {"found": await _search(context, find)}
+        return await _pages(page)
+    return {"found": await _search(page, find)}
 
 
-async def _search(context: DockContext, find: str) -> list[Item]:
+async def _search(page: PageRequest, find: str) -> list[Item]:
     """Return what happened, was noted or was quoted that fits some words, best first."""
     from forgetmenot.memory import book
 
     search = partial(
         book.search,
         text=find,
-        now=context.clock.now(),
-        zone=context.zone,
+        now=page.now,
+        zone=page.zone,
         limit=FOUND_LIMIT,
     )
-    entries = await context.db.together(search)
-    return await _items(context, entries)
+    entries = await page.db.together(search)
+    return await _items(page, entries)
 
 
-async def _pages(context: DockContext) -> dict[str, list[Item]]:
+async def _pages(page: PageRequest) -> dict[str, list[Item]]:
     """Return all that the book holds, by its parts."""
     from forgetmenot.memory import book
 
-    read = partial(book.pages, now=context.clock.now())
-    pages = await context.db.together(read)
+    read = partial(book.pages, now=page.now)
+    pages = await page.db.together(read)
     return {
-        "quotes": await _items(context, pages.quotes),
-        "jokes": await _jokes(context, pages.jokes),
-        "clips": await _clips(context, pages.clips),
+        "quotes": await _items(page, pages.quotes),
+        "jokes": await _jokes(page, pages.jokes),
+        "clips": await _clips(page, pages.clips),
     }
 
 
-async def _items(context: DockContext, entries: Sequence["Entry"]) -> list[Item]:
+async def _items(page: PageRequest, entries: Sequence["Entry"]) -> list[Item]:
     """Return entries of the book as the page shows them."""
     texts = [entry.text for entry in entries]
-    shown_names = await names(context.db, texts)
+    shown_names = await names(page.db, texts)
     items = []
     for entry in entries:
         item = asdict(entry)
@@ -77,13 +75,13 @@ async def _items(context: DockContext, entries: Sequence["Entry"]) -> list[Item]
     return items
 
 
-async def _jokes(context: DockContext, jokes: Sequence["Joke"]) -> list[Item]:
+async def _jokes(page: PageRequest, jokes: Sequence["Joke"]) -> list[Item]:
     """Return running jokes, each with its times and with who told it."""
-    items = await _items(context, [joke.entry for joke in jokes])
+    items = await _items(page, [joke.entry for joke in jokes])
     teller_ids: set[str] = set()
     for joke in jokes:
         teller_ids.update(joke.people)
-    shown_names = await names(context.db, (), teller_ids)
+    shown_names = await names(page.db, (), teller_ids)
     for joke, item in zip(jokes, items, strict=True):
         tellers = [name_of(viewer_id, shown_names) for viewer_id in joke.people]
         item["times"] = joke.times
@@ -92,19 +90,19 @@ async def _jokes(context: DockContext, jokes: Sequence["Joke"]) -> list[Item]:
     return items
 
 
-async def _clips(context: DockContext, clips: Sequence["Clip"]) -> list[Item]:
+async def _clips(page: PageRequest, clips: Sequence["Clip"]) -> list[Item]:
     """Return clips and markers with their addresses."""
-    items = await _items(context, [clip.entry for clip in clips])
+    items = await _items(page, [clip.entry for clip in clips])
     for clip, item in zip(clips, items, strict=True):
         item["kind"] = clip.kind
         item["address"] = clip.address
     return items
 
 
-async def _markdown(context: DockContext, _request: web.Request) -> object:
+async def _markdown(page: PageRequest) -> object:
     """Return the book as a text in Markdown."""
-    say = context.language
-    pages = await _pages(context)
+    say = page.language
+    pages = await _pages(page)
     title = say("page.memory.book")
     parts = [f"# {title}"]
     for name, rows in pages.items():
@@ -112,7 +110,7 @@ async def _markdown(context: DockContext, _request: web.Request) -> object:
             continue
         heading = say(f"page.book.{name}")
         parts.append(f"## {heading}")
-        lines = [_line(row, context.zone) for row in rows]
+        lines = [_line(row, page.zone) for row in rows]
         parts.append("\n".join(lines))
     # An empty last part: a text file ends with a line end.
     parts.append("")
@@ -142,19 +140,19 @@ def _filled(texts: Iterable[str]) -> list[str]:
     return [text for text in texts if text]
 
 
-async def _chapters(context: DockContext, request: web.Request) -> object:
+async def _chapters(page: PageRequest) -> object:
     """Return the chapters of a stream as a file: its name and its text."""
     from forgetmenot.memory import chapters
 
-    form = request.query.get("form", "")
+    form = page.text("form")
     if form not in chapters.FORMATS:
         raise InputError(reason("request_odd"))
-    stream_id = id_of(request)
+    stream_id = page.row_id
     # Raises InputError for a stream that there is not, so that it is there below.
-    rows = await chapters.chapters_of(context.db, stream_id, context.settings())
-    stream_by_id = await streams.get_many(context.db, [stream_id])
+    rows = await chapters.chapters_of(page.db, stream_id, page.settings)
+    stream_by_id = await streams.get_many(page.db, [stream_id])
     stream = stream_by_id[stream_id]
-    day = iso_day(stream.started_at, context.zone)
+    day = iso_day(stream.started_at, page.zone)
     # YouTube's chapters are text that is pasted into a description.
     ending = "txt" if form == "youtube" else form
     return {

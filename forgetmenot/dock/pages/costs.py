@@ -1,12 +1,9 @@
 """What it costs: replies and the memory by day, with the caps."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from aiohttp import web
-
-from forgetmenot.dock.context import DockContext, reads, whole
+from forgetmenot.dock.context import PageRequest, reads
 from forgetmenot.domain import Purpose
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
@@ -20,28 +17,31 @@ from forgetmenot.text.days import day_of
 LONGEST_PERIOD_D = 366
 
 
-async def _costs(context: DockContext, request: web.Request) -> object:
+async def _costs(page: PageRequest) -> object:
     """Return what replies and the memory cost on each day of a period.
 
     In money where every model has a price, else in calls of the model. `day_limit` and `stream_limit`: the caps in
     money, 0 for none. Raises InputError for an odd period.
     """
-    settings = context.settings()
+    settings = page.settings
     limits = settings.limits
-    days = whole(request.query.get("days", "90"))
+    days = page.number("days", 90)
     if not 1 <= days <= LONGEST_PERIOD_D:
         raise InputError(reason("request_odd"))
-    today = day_of(context.clock.now(), context.zone)
+    today = day_of(page.now, page.zone)
     first = today - timedelta(days=days - 1)
     # Kept by day, so that they outlive the log of calls.
-    rows = await figures.spending(context.db, first.isoformat())
+    rows = await figures.spending(page.db, first.isoformat())
+    costs = [_cost(settings, row) for row in rows]
     # A sum of which a part has no price would look smaller than it is.
-    in_money = _all_priced(settings, rows)
+    in_money = bool(costs) and None not in costs
     amounts: dict[tuple[str, str], float] = defaultdict(float)
-    for row in rows:
+    for row, cost in zip(rows, costs, strict=True):
         part = "reply" if row["purpose"] == Purpose.REPLY else "memory"
-        amount = _amount(settings, row) if in_money else row["calls"]
-        amounts[row["day"], part] += amount
+        if in_money and cost is not None:
+            amounts[row["day"], part] += cost
+        else:
+            amounts[row["day"], part] += row["calls"]
     day_rows = []
     # A day without a call has a row too, so that the picture has no gap.
     for place in range(days):
@@ -62,24 +62,11 @@ async def _costs(context: DockContext, request: web.Request) -> object:
     }
 
 
-def _used(row: Row) -> Mapping[str, TokenCounts]:
-    """Return the tokens of one row, by its model."""
-    return {row["model"]: TokenCounts(row["input"], row["cached"], row["output"])}
-
-
-def _all_priced(settings: Settings, rows: Sequence[Row]) -> bool:
-    """Return whether every model that was used has a price; False if none was used."""
-    for row in rows:
-        cost = prices.cost(settings, _used(row))
-        if cost is None or not cost.whole:
-            return False
-    return bool(rows)
-
-
-def _amount(settings: Settings, row: Row) -> float:
-    """Return what one row cost; 0 without a price."""
-    cost = prices.cost(settings, _used(row))
-    return cost.amount if cost is not None else 0.0
+def _cost(settings: Settings, row: Row) -> float | None:
+    """Return what the calls of one row cost; None if their model has no price."""
+    used = TokenCounts(row["input"], row["cached"], row["output"])
+    cost = prices.cost(settings, {row["model"]: used})
+    return None if cost is None else cost.amount
 
 
 ROUTES = (reads("/api/costs", _costs),)

@@ -2,15 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from aiohttp import web
-
 from forgetmenot.dock.context import (
-    DockContext,
-    id_of,
+    PageRequest,
     name_of,
     named_rows,
     names,
-    page_of,
     reads,
 )
 from forgetmenot.domain import Note
@@ -21,44 +17,40 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.names import by_login
 from forgetmenot.text.mentions import with_names
 
-# Characters of a filter that are read.
-LONGEST_NAME = 60
-LONGEST_SEARCH = 80
 # How many of the latest streams the picture of what is learned shows.
 LEARNED_STREAMS = 60
 
 
-async def _notes(context: DockContext, request: web.Request) -> object:
+async def _notes(page: PageRequest) -> object:
     """Return a part of the notes that fit the query. Raises InputError for an odd one."""
-    query = request.query
-    offset, limit = page_of(request)
-    scope = query.get("scope", "")
-    status = query.get("status", "live")
+    offset, limit = page.part()
+    scope = page.text("scope")
+    status = page.text("status", "live")
     if scope not in dock_rows.SCOPES or status not in dock_rows.STATUSES:
         raise InputError(reason("request_odd"))
     total, rows = await dock_rows.page(
-        context.db,
+        page.db,
         scope=scope,
-        subject=query.get("subject", "")[:LONGEST_NAME],
+        subject=page.text("subject"),
         status=status,
-        find=query.get("find", "")[:LONGEST_SEARCH],
+        find=page.text("find"),
         offset=offset,
         limit=limit,
     )
-    return {"total": total, "rows": await _items(context, rows)}
+    return {"total": total, "rows": await _items(page, rows)}
 
 
-async def _items(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
+async def _items(page: PageRequest, rows: Sequence[Note]) -> list[dict[str, object]]:
     """Return notes as the page shows them."""
-    editors = await dock_rows.editors(context.db, [note.id for note in rows])
+    editors = await dock_rows.editors(page.db, [note.id for note in rows])
     facts = [note.fact for note in rows]
     subject_ids = [note.subject_id for note in rows]
     people = [*subject_ids, *editors.values()]
-    shown_names = await names(context.db, facts, people)
-    suppressions = await _suppressions(context.db)
+    shown_names = await names(page.db, facts, people)
+    suppressions = await _suppressions(page.db)
     # The dock acts in the streamer's name: what they edited is "edited by you".
-    channel = context.settings().twitch.channel
-    streamer_id = await by_login(context.db, channel.casefold())
+    channel = page.settings.twitch.channel
+    streamer_id = await by_login(page.db, channel.casefold())
     items = []
     for note in rows:
         item = _item(note, shown_names)
@@ -102,40 +94,40 @@ async def _suppressions(db: Database) -> dict[int, int]:
     return entries
 
 
-async def _note(context: DockContext, request: web.Request) -> object:
+async def _note(page: PageRequest) -> object:
     """Return one note; with `chain` also where it comes from and was used.
 
     Raises InputError if there is none, or if it is of somebody who is hidden.
     """
-    note_id = id_of(request)
-    note = await dock_rows.note(context.db, note_id)
+    note_id = page.row_id
+    note = await dock_rows.note(page.db, note_id)
     if note is None:
         raise InputError(reason("nothing_here"))
-    [item] = await _items(context, [note])
+    [item] = await _items(page, [note])
     # A list of notes does without: where one comes from takes several queries.
-    if request.query.get("chain"):
-        item["chain"] = await context.control.chain(note_id)
+    if page.text("chain"):
+        item["chain"] = await page.context.control.chain(note_id)
     return item
 
 
-async def _doubtful(context: DockContext, _request: web.Request) -> object:
+async def _doubtful(page: PageRequest) -> object:
     """Return the texts of others in which erasures left a name that may be a word: table, row, text."""
-    rows = await personal_data.doubtful_texts(context.db, context.clock.now())
-    return await named_rows(context.db, rows, "text")
+    rows = await personal_data.doubtful_texts(page.db, page.now)
+    return await named_rows(page.db, rows, "text")
 
 
-async def _learned(context: DockContext, _request: web.Request) -> object:
+async def _learned(page: PageRequest) -> object:
     """Return how many notes were new, confirmed, replaced and gone in each stream."""
-    rows = await picture_rows.learned(context.db, LEARNED_STREAMS)
+    rows = await picture_rows.learned(page.db, LEARNED_STREAMS)
     return [dict(row) for row in rows]
 
 
-async def _learned_in(context: DockContext, request: web.Request) -> object:
+async def _learned_in(page: PageRequest) -> object:
     """Return the notes behind one stream's bar."""
-    rows = await picture_rows.learned_in(context.db, id_of(request))
-    items = await named_rows(context.db, rows, "fact")
+    rows = await picture_rows.learned_in(page.db, page.row_id)
+    items = await named_rows(page.db, rows, "fact")
     subject_ids = [row["subject_id"] for row in rows]
-    shown_names = await names(context.db, (), subject_ids)
+    shown_names = await names(page.db, (), subject_ids)
     changes = []
     for item in items:
         change = {

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from aiohttp import web
-
-from forgetmenot.dock.context import DockContext, Item, id_of, names, reads
+from forgetmenot.dock.context import DockContext, Item, PageRequest, names, reads
 from forgetmenot.dock.pages.approvals import proposal_item, waits
 from forgetmenot.domain import NOTHING
 from forgetmenot.durations import DAY, MINUTE
@@ -108,7 +106,7 @@ def _hearing(hearing: HearingState | None, language: Language) -> Item | None:
     return {"on": hearing.listening, "trouble": language.reason(hearing.trouble)}
 
 
-def _total(tokens_used: Mapping[str, prices.TokenCounts]) -> int:
+def _total(tokens_used: prices.CountsByModel) -> int:
     """Return the tokens of all models together."""
     total = 0
     for count in tokens_used.values():
@@ -116,12 +114,10 @@ def _total(tokens_used: Mapping[str, prices.TokenCounts]) -> int:
     return total
 
 
-async def _limits(
-    context: DockContext, used_today: Mapping[str, prices.TokenCounts]
-) -> Item:
+async def _limits(context: DockContext, used_today: prices.CountsByModel) -> Item:
     """Return for each limit what was spent, what may be, and the share of it; None where no limit is set."""
     limits = context.settings().limits
-    used_in_stream: Mapping[str, prices.TokenCounts] = {}
+    used_in_stream: prices.CountsByModel = {}
     # A count of each look: it is left out where nothing is limited by it.
     if limits.tokens_per_stream or limits.money_per_stream:
         used_in_stream = await _used_in_stream(context)
@@ -141,7 +137,7 @@ async def _limits(
     }
 
 
-async def _used_in_stream(context: DockContext) -> Mapping[str, prices.TokenCounts]:
+async def _used_in_stream(context: DockContext) -> prices.CountsByModel:
     """Return the tokens of each model since the stream began; none while none is on."""
     stream_id = await streams.current_id(context.db)
     if stream_id is None:
@@ -152,7 +148,7 @@ async def _used_in_stream(context: DockContext) -> Mapping[str, prices.TokenCoun
 
 def _limit(
     context: DockContext,
-    used: Mapping[str, prices.TokenCounts],
+    used: prices.CountsByModel,
     tokens: int,
     money: float,
 ) -> Item | None:
@@ -298,9 +294,9 @@ def _action(row: LoggedAction, wording: _Wording) -> Item:
     return {"key": f"action:{row.id}", "kind": "action", **proposal}
 
 
-async def _why(context: DockContext, request: web.Request) -> object:
+async def _why(page: PageRequest) -> object:
     """Return everything about one reply. Raises InputError if there is none."""
-    return await context.control.why(id_of(request))
+    return await page.context.control.why(page.row_id)
 
 
 ROUTES = (reads("/api/why/{id}", _why),)

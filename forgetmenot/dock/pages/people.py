@@ -2,13 +2,10 @@
 
 import asyncio
 
-from aiohttp import web
-
 from forgetmenot.dock.context import (
-    DockContext,
     Item,
+    PageRequest,
     named_rows,
-    page_of,
     reads,
 )
 from forgetmenot.durations import DAY
@@ -33,32 +30,30 @@ from forgetmenot.store.receipts import ReceiptFile
 from forgetmenot.text.dates import stated_plan_end
 
 RECEIPTS_LIMIT = 50
-# Characters of a search that are read.
-LONGEST_SEARCH = 50
 
 
-async def _people(context: DockContext, request: web.Request) -> object:
+async def _people(page: PageRequest) -> object:
     """Return a part of the list of people, each with a row of cells: lines in each of the latest streams."""
-    offset, limit = page_of(request)
-    kind = request.query.get("kind", "")
+    offset, limit = page.part()
+    kind = page.text("kind")
     if kind and kind not in picture_rows.KINDS:
         raise InputError(reason("request_odd"))
-    bounds = _bounds(context.settings(), context.clock.now())
-    bot_id = await channel_state.read(context.db, "bot_id")
+    bounds = _bounds(page.settings, page.now)
+    bot_id = await channel_state.read(page.db, "bot_id")
     total, people = await dock_rows.people(
-        context.db,
-        find=request.query.get("find", "")[:LONGEST_SEARCH],
+        page.db,
+        find=page.text("find"),
         kind=kind,
         bounds=bounds,
         bot=bot_id,
         offset=offset,
         limit=limit,
     )
-    latest_streams = await _latest_streams(context.db)
+    latest_streams = await _latest_streams(page.db)
     viewer_ids = [person["id"] for person in people]
     stream_ids = [stream["id"] for stream in latest_streams]
     # Only of those on this part of the list: of all people there may be a million cells.
-    cells = await picture_rows.attendance(context.db, viewer_ids, stream_ids)
+    cells = await picture_rows.attendance(page.db, viewer_ids, stream_ids)
     rows = []
     for person in people:
         comes_often = person["lately"] >= bounds.regular_streams
@@ -91,22 +86,22 @@ def _bounds(settings: Settings, now: int) -> PeopleBounds:
     )
 
 
-async def _attendance(context: DockContext, _request: web.Request) -> object:
+async def _attendance(page: PageRequest) -> object:
     """Return the streams of a row of cells, and how many people there are of each kind."""
-    bounds = _bounds(context.settings(), context.clock.now())
+    bounds = _bounds(page.settings, page.now)
     # The bot itself is nobody of the channel's people.
-    bot_id = await channel_state.read(context.db, "bot_id")
-    counts = await picture_rows.count_kinds(context.db, bounds, bot_id)
-    rows = await _latest_streams(context.db)
+    bot_id = await channel_state.read(page.db, "bot_id")
+    counts = await picture_rows.count_kinds(page.db, bounds, bot_id)
+    rows = await _latest_streams(page.db)
     return {"streams": [dict(row) for row in rows], "kinds": dict(counts)}
 
 
-async def _person(context: DockContext, request: web.Request) -> object:
+async def _person(page: PageRequest) -> object:
     """Return one person. Raises InputError if nobody who may be shown has this id."""
-    db = context.db
-    now = context.clock.now()
-    settings = context.settings()
-    viewer_id = request.match_info["id"]
+    db = page.db
+    now = page.now
+    settings = page.settings
+    viewer_id = page.viewer_id
     person = await dock_rows.person(db, viewer_id, now - REGULAR_WITHIN)
     if person is None:
         raise InputError(reason("nothing_here"))
@@ -123,7 +118,7 @@ async def _person(context: DockContext, request: web.Request) -> object:
         "brief": await about_viewer(db, viewer_id),
         "left_alone": await _suppressed(db, viewer_id),
         "wishes": wishes,
-        "together": [fact.words(context.language) for fact in together.facts],
+        "together": [fact.words(page.language) for fact in together.facts],
     }
 
 
@@ -141,11 +136,11 @@ async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
     return items
 
 
-async def _receipts(context: DockContext, _request: web.Request) -> object:
+async def _receipts(page: PageRequest) -> object:
     """Return the receipts of erasures and of forgotten facts: numbers of nobody."""
     # The file grows with each receipt: it is read off the event loop.
-    file = ReceiptFile(context.db.path)
-    receipts = await asyncio.to_thread(file.all, context.clock.now())
+    file = ReceiptFile(page.db.path)
+    receipts = await asyncio.to_thread(file.all, page.now)
     return [
         {
             "code": receipt.code.upper(),
@@ -159,16 +154,16 @@ async def _receipts(context: DockContext, _request: web.Request) -> object:
     ]
 
 
-async def _timeline(context: DockContext, request: web.Request) -> object:
+async def _timeline(page: PageRequest) -> object:
     """Return a person's time here: streams, facts with the days of plans, running jokes, gifts and raids."""
-    db = context.db
-    viewer_id = request.match_info["id"]
+    db = page.db
+    viewer_id = page.viewer_id
     visits = await picture_rows.visits(db, viewer_id)
     moments = await picture_rows.moments_of_person(db, viewer_id)
     joke_rows = await picture_rows.jokes(db, viewer_id)
     return {
         "streams": [dict(row) for row in visits],
-        "notes": await _facts(db, viewer_id, context.zone),
+        "notes": await _facts(db, viewer_id, page.zone),
         "jokes": await named_rows(db, joke_rows, "fact"),
         "moments": [dict(row) for row in moments],
     }
@@ -189,11 +184,11 @@ async def _facts(
     return facts
 
 
-async def _export(context: DockContext, request: web.Request) -> object:
+async def _export(page: PageRequest) -> object:
     """Return everything that is stored about somebody."""
-    result = await context.control.run("export", {"viewer": request.match_info["id"]})
+    result = await page.context.control.run("export", {"viewer": page.viewer_id})
     if not result.ok:
-        raise InputError(sentence(result, context.language))
+        raise InputError(sentence(result, page.language))
     return result.data
 
 
@@ -202,7 +197,7 @@ ROUTES = (
     reads("/api/attendance", _attendance),
     reads("/api/person/{id}", _person),
     reads("/api/timeline/{id}", _timeline),
-    reads("/api/left_alone", lambda context, _: _suppressed(context.db, None)),
+    reads("/api/left_alone", lambda page: _suppressed(page.db, None)),
     reads("/api/receipts", _receipts),
     reads("/api/export/{id}", _export),
 )

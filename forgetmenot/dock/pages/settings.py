@@ -8,7 +8,7 @@ from typing import Protocol
 from aiohttp import web
 from msgspec.structs import asdict
 
-from forgetmenot.dock.context import CONTEXT, DockContext, Item, answer, reads
+from forgetmenot.dock.context import CONTEXT, Item, PageRequest, answer, reads
 from forgetmenot.dock.security import UPLOAD
 from forgetmenot.languages import Language, languages
 from forgetmenot.settings.live_settings import LABELS, form_of
@@ -43,12 +43,12 @@ class Setup(Protocol):
 SETUP = web.AppKey("setup", Setup)
 
 
-async def _checks(context: DockContext, request: web.Request) -> object:
+async def _checks(page: PageRequest) -> object:
     """Return how each part of the bot is; with `all` also this computer, files and the network (seconds)."""
-    everything = request.query.get("all") == "1"
-    checks = await context.control.checks(everything=everything)
+    everything = page.text("all") == "1"
+    checks = await page.context.control.checks(everything=everything)
     # A folder may be on a slow or sleeping disk: it is read off the event loop.
-    backed_up_at = await asyncio.to_thread(_newest_backup_at, context.db.path)
+    backed_up_at = await asyncio.to_thread(_newest_backup_at, page.db.path)
     return {
         "checks": [asdict(check) for check in checks],
         "backed_up_at": backed_up_at,
@@ -84,11 +84,11 @@ async def _past_chat(request: web.Request) -> web.Response:
     return answer(result)
 
 
-async def _settings(context: DockContext, _request: web.Request) -> object:
+async def _settings(page: PageRequest) -> object:
     """Return every setting that the dock changes, in the order of `LABELS`."""
-    settings = context.settings()
-    language = context.language
-    state = context.control.state()
+    settings = page.settings
+    language = page.language
+    state = page.context.control.state()
     rows = [_setting(settings, table, key, language) for table, key in LABELS]
     return {
         "file": state.settings_file,
@@ -130,7 +130,7 @@ def _setting(
 ROUTES = (
     reads("/api/checks", _checks),
     reads("/api/settings", _settings),
-    reads("/api/setup", lambda _, request: request.app[SETUP].state()),
+    reads("/api/setup", lambda page: page.request.app[SETUP].state()),
     web.post("/api/setup/{step}", _setup_step),
     web.post(UPLOAD, _past_chat),
 )

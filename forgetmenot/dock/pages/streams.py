@@ -1,11 +1,8 @@
 """Streams: each with its recap and summaries, and its evening by the minute."""
 
-from aiohttp import web
-
 from forgetmenot.dock.context import (
-    DockContext,
     Item,
-    id_of,
+    PageRequest,
     name_of,
     named_rows,
     names,
@@ -22,30 +19,30 @@ from forgetmenot.store.database import Database
 STREAMS_LIMIT = 60
 
 
-async def _streams(context: DockContext, _request: web.Request) -> object:
+async def _streams(page: PageRequest) -> object:
     """Return the latest streams."""
-    rows = await dock_rows.streams(context.db, STREAMS_LIMIT)
-    items = await named_rows(context.db, rows, "recap")
-    current_id = await streams.current_id(context.db)
+    rows = await dock_rows.streams(page.db, STREAMS_LIMIT)
+    items = await named_rows(page.db, rows, "recap")
+    current_id = await streams.current_id(page.db)
     for item in items:
         # A recap is written when a stream is over: until then it is told so far.
         if item["id"] == current_id:
-            now = context.clock.now()
-            item["so_far"] = await stream_so_far(context.db, now, SO_FAR_CHARS)
+            now = page.now
+            item["so_far"] = await stream_so_far(page.db, now, SO_FAR_CHARS)
     return items
 
 
-async def _episodes(context: DockContext, request: web.Request) -> object:
+async def _episodes(page: PageRequest) -> object:
     """Return the summaries of one stream; stretches in which nothing happened are left out."""
-    rows = await dock_rows.episodes_of(context.db, id_of(request))
+    rows = await dock_rows.episodes_of(page.db, page.row_id)
     eventful_rows = [row for row in rows if row["summary"] != NOTHING]
-    return await named_rows(context.db, eventful_rows, "summary")
+    return await named_rows(page.db, eventful_rows, "summary")
 
 
-async def _evening(context: DockContext, request: web.Request) -> object:
+async def _evening(page: PageRequest) -> object:
     """Return one stream: chat by the minute, what happened, and when the bot spoke. Raises InputError for none."""
-    db = context.db
-    stream = await picture_rows.stream(db, id_of(request))
+    db = page.db
+    stream = await picture_rows.stream(db, page.row_id)
     if stream is None:
         raise InputError(reason("nothing_here"))
     minutes = await figures.minutes_of(db, stream["id"])
