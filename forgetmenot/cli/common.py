@@ -406,16 +406,16 @@ def time_of(name: str, typed: str) -> int:
 def confirmed(
     warning: str,
     expected: str = "yes",
-    what: str = "yes",
+    typed: str = "yes",
 ) -> bool:
     """Return whether somebody types `expected` after a warning. Raises InputError without a terminal.
 
-    `what`: what the question asks to type.
+    `typed`: how the question calls that.
     """
     # In a script the question would wait without end.
     if not sys.stdin.isatty():
         raise InputError(f"{warning} Add --yes to skip this question.")
-    say(f"{warning} Type {what} to continue:")
+    say(f"{warning} Type {typed} to continue:")
     return sys.stdin.readline().strip().casefold() == expected.casefold()
 
 

@@ -276,18 +276,18 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
         ) from error
 
 
-def usable_port(wanted: int) -> int:
-    """Return this port, or a free one if it is taken."""
+def usable_port(port: int) -> int:
+    """Return this port, or a free one if it is taken; 0 for 0."""
     with socket.socket() as probe:
         # A port that was just left is free; on Windows the option would also take one that somebody listens at.
         if sys.platform != "win32":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((security.HOST, wanted))
+            probe.bind((security.HOST, port))
         except OSError:
             probe.bind((security.HOST, 0))
         # 0 is no port but the setting for no dock at all.
-        return int(probe.getsockname()[1]) if wanted else 0
+        return int(probe.getsockname()[1]) if port else 0
 
 
 @web.middleware

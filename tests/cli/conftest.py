@@ -55,9 +55,9 @@ def take_in(
     def import_notes(lines: Iterable[Mapping[str, object]]) -> Any:  # noqa: ANN401  # JSON
         file = tmp_path / "notes.jsonl"
         file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        told = run("memory", "import", file, "--json")
+        report = run("memory", "import", file, "--json")
         file.unlink()
-        return told
+        return report
 
     return import_notes
 

@@ -23,10 +23,10 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
         code = cli.main([str(word) for word in words])
     except SystemExit as ended:  # argparse
         code = int(ended.code or 0)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "Traceback" not in shown.err
-    return code, shown.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "Traceback" not in output.err
+    return code, output.err
 
 
 # What is typed in a folder with the files below (M is the memory, P a pipe into which nobody writes), and what is said.
@@ -82,9 +82,9 @@ BAD = [
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with a path")
-@pytest.mark.parametrize(("typed", "said"), BAD)
+@pytest.mark.parametrize(("typed", "expected"), BAD)
 def test_it_is_said_and_changes_nothing(
-    memory: Path, capsys: pytest.CaptureFixture[str], typed: str, said: str
+    memory: Path, capsys: pytest.CaptureFixture[str], typed: str, expected: str
 ) -> None:
     folder = memory.parent
     (folder / "foreign").write_text("hello\n" * 100, encoding="utf-8")
@@ -106,7 +106,7 @@ def test_it_is_said_and_changes_nothing(
         capsys, *words[:-1], *(("--db", memory) if words[-1] == "M" else words[-1:])
     )
     assert code == 2
-    assert said in sentence
+    assert expected in sentence
     assert len(sentence.splitlines()) < 60
     assert [
         name
@@ -174,7 +174,7 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "expected"),
     [
         ("chat.csv/memory.sqlite3", "cannot be opened"),
         ("/proc/none/m.sqlite3", "cannot be opened"),
@@ -188,7 +188,7 @@ def test_a_place_that_holds_no_memory_stays_as_it_is(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     place: str,
-    said: str,
+    expected: str,
     words: str,
 ) -> None:
     """A folder stays open to whoever used it."""
@@ -196,7 +196,7 @@ def test_a_place_that_holds_no_memory_stays_as_it_is(
     tmp_path.chmod(0o755)
     code, sentence = told(capsys, *words.split(), "--db", place)
     assert code in {2, 3}
-    assert said in sentence
+    assert expected in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["chat.csv"]
     assert tmp_path.stat().st_mode & 0o777 == 0o755
 
@@ -255,8 +255,8 @@ def test_a_line_that_is_no_utf_8_is_refused_by_its_number_and_windows_marks_cost
         )
         == 0
     )
-    shown = json.loads(capsys.readouterr().out)
-    assert (shown["imported"], [one["line"] for one in shown["refused"]]) == (
+    report = json.loads(capsys.readouterr().out)
+    assert (report["imported"], [line["line"] for line in report["refused"]]) == (
         1 + len(refused),
         refused,
     )
@@ -281,17 +281,19 @@ def test_what_goes_into_a_pipe_is_utf_8_whatever_the_system_thinks(
 def test_a_stop_is_no_traceback_and_a_bug_is_told_without_what_it_choked_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "alice: my secret is at https://id.example/?token=abcdef"
+    private_text = "alice: my secret is at https://id.example/?token=abcdef"
 
     def choke(command: str) -> None:
         if command == "demo":
             raise KeyboardInterrupt
-        raise ExceptionGroup(said, [RuntimeError(said)]) from ValueError(said)
+        raise ExceptionGroup(
+            private_text, [RuntimeError(private_text)]
+        ) from ValueError(private_text)
 
     monkeypatch.setattr(cli, "build_parser", choke)
     assert told(capsys, "demo") == (130, "forgetmenot: stopped.\n")
     assert cli.main(["start", "x"]) == 1
-    shown = capsys.readouterr().err
-    assert "in choke" in shown
-    assert "RuntimeError" in shown
-    assert not any(part in shown for part in ("alice", "secret", "abcdef"))
+    errors = capsys.readouterr().err
+    assert "in choke" in errors
+    assert "RuntimeError" in errors
+    assert not any(part in errors for part in ("alice", "secret", "abcdef"))

@@ -27,17 +27,18 @@ def test_a_message_names_commands_as_they_are_typed_here(
 ) -> None:
     monkeypatch.setenv("FORGETMENOT_COMMAND", "python3 scripts/run.py")
     say("Type `forgetmenot login` again. forgetmenot is a bot; /home/forgetmenot start")
-    said = "Type `python3 scripts/run.py login` again. forgetmenot is a bot; /home/forgetmenot start\n"
-    assert capsys.readouterr().err == said
+    expected = "Type `python3 scripts/run.py login` again. forgetmenot is a bot; /home/forgetmenot start\n"
+    assert capsys.readouterr().err == expected
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_a_link_to_a_memory_is_the_memory(tmp_path: Path) -> None:
     """Its lock, its key and its lists lie beside the file itself: a second bot and another key would do harm."""
     (tmp_path / "link.sqlite3").symlink_to(tmp_path / "data" / "memory.sqlite3")
-    given = argparse.Namespace(db=tmp_path / "link.sqlite3")
+    arguments = argparse.Namespace(db=tmp_path / "link.sqlite3")
     assert (
-        common.database_path(given) == (tmp_path / "data" / "memory.sqlite3").resolve()
+        common.database_path(arguments)
+        == (tmp_path / "data" / "memory.sqlite3").resolve()
     )
-    given.db = Path("memory.sqlite3")
-    assert common.database_path(given) == given.db
+    arguments.db = Path("memory.sqlite3")
+    assert common.database_path(arguments) == arguments.db

@@ -28,21 +28,21 @@ def test_it_learns_a_log_once(
     ]
     assert main(command) == 0
     out, err = capsys.readouterr()
-    found = json.loads(out)
-    assert (found["lines"], found["streams"], found["bad"], found["trouble"]) == (
+    report = json.loads(out)
+    assert (report["lines"], report["streams"], report["bad"], report["trouble"]) == (
         40,
         1,
         {},
         "",
     )
-    assert found["episodes"] >= 1
+    assert report["episodes"] >= 1
     assert (
         "40 lines, 1 stream, 1 day. It takes less than a minute and costs nothing: "
         in err
     )
     assert main(command) == 0
     none = dict.fromkeys(("lines", "streams", "episodes", "notes"), 0)
-    assert json.loads(capsys.readouterr().out) == {**found, **none, "known": 40}
+    assert json.loads(capsys.readouterr().out) == {**report, **none, "known": 40}
 
 
 def test_it_names_what_it_could_not_read(

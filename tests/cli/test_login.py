@@ -32,7 +32,7 @@ async def test_one_code_and_the_bot_has_its_account_and_it_is_said_whose(
     for login in ("demo", "keeper"):
         async with TwitchSim() as sim:
             await sign_in(sim, store, login)
-            shown = capsys.readouterr()
+            output = capsys.readouterr()
             token = store.load(Account.BOT)
             assert token is not None
             assert token.login == login
@@ -42,10 +42,10 @@ async def test_one_code_and_the_bot_has_its_account_and_it_is_said_whose(
                 "clips:edit",
                 "account (keeper);",
             ):
-                assert words in shown.err
-            assert ("Note: `bot_login` in" in shown.err) == (login == "demo")
+                assert words in output.err
+            assert ("Note: `bot_login` in" in output.err) == (login == "demo")
             assert not any(
-                secret in shown.err + shown.out
+                secret in output.err + output.out
                 for secret in (token.access, token.refresh)
             )
             await command.sign_out(settings_for(sim), Account.BOT, store)

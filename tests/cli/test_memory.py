@@ -31,8 +31,8 @@ Run = Callable[..., Any]
 @pytest.fixture
 def filled(run: Run, take_in: Run) -> Run:
     """Run one command on a memory with these notes in it."""
-    told = take_in([*LINES, LINES[3]])
-    assert (told["imported"], told["refused"]) == (
+    report = take_in([*LINES, LINES[3]])
+    assert (report["imported"], report["refused"]) == (
         4,
         [{"line": 5, "reason": "this note is here already"}],
     )
@@ -58,13 +58,13 @@ def test_list_gives_notes_with_present_names_and_why_the_chain(filled: Run) -> N
     assert "#4 channel: streams on Fridays" in filled(
         "memory", "list", "--status", "all"
     )
-    told = filled("memory", "why", "1", "--json")
+    chain = filled("memory", "why", "1", "--json")
     note = filled("memory", "show", "1", "--json")
-    assert told["note"] == note
-    assert [word["summary"] for word in told["evidence"]] == ["They spoke of a band."]
-    assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [
-        (None, "active", "imported")
-    ]
+    assert chain["note"] == note
+    assert [word["summary"] for word in chain["evidence"]] == ["They spoke of a band."]
+    assert [
+        (change["from"], change["to"], change["cause"]) for change in chain["history"]
+    ] == [(None, "active", "imported")]
     assert "They spoke of a band." in filled("memory", "why", "1")
 
 
@@ -92,7 +92,7 @@ def test_an_import_keeps_out_what_the_settings_say_is_never_stored(
     (tmp_path / "notes.jsonl").write_text(
         "".join(json.dumps({"viewer": "alice", "fact": f}) + "\n" for f in facts)
     )
-    told = run(
+    report = run(
         "memory",
         "import",
         tmp_path / "notes.jsonl",
@@ -100,7 +100,7 @@ def test_an_import_keeps_out_what_the_settings_say_is_never_stored(
         tmp_path / "config.toml",
         "--json",
     )
-    assert ([refused["line"] for refused in told["refused"]], told["imported"]) == (
+    assert ([refused["line"] for refused in report["refused"]], report["imported"]) == (
         [1],
         2,
     )
@@ -120,8 +120,8 @@ def test_a_note_is_taken_back_and_a_topic_is_listed_and_let_go(filled: Run) -> N
     assert causes[1:] == ["by hand", "undone"]
     filled("memory", "nevermention", "election", "results")
     filled("memory", "nevermention", "#3")
-    told = filled("memory", "never", "--json")["never"]
-    assert [(one["viewer"], one["words"], one["note"]) for one in told] == [
+    entries = filled("memory", "never", "--json")["never"]
+    assert [(entry["viewer"], entry["words"], entry["note"]) for entry in entries] == [
         (None, "election results", None),
         ("bob", "", 3),
     ]
@@ -155,9 +155,9 @@ def test_a_backup_is_the_way_back_and_nothing_is_replaced_unasked(
     filled("memory", "retract", 4)
     with pytest.raises(InputError, match="--yes"):
         filled("memory", "restore", made["path"])
-    told = filled("memory", "restore", made["path"], "--yes", "--json")
-    assert (told["restored"], told["notes"], told["erased"]) == (True, 4, 0)
-    assert Path(told["saved"]).is_file()
+    restored = filled("memory", "restore", made["path"], "--yes", "--json")
+    assert (restored["restored"], restored["notes"], restored["erased"]) == (True, 4, 0)
+    assert Path(restored["saved"]).is_file()
     assert len(filled("memory", "list", "--json")["notes"]) == 4
     made = filled("memory", "backup", tmp_path, "--json")
     with pytest.raises(InputError, match="already exists"):
@@ -186,8 +186,8 @@ def test_who_never_spoke_here_may_opt_out_by_name(filled: Run, tmp_path: Path) -
     }
     for number, login in enumerate(("davequux", "dave2")):
         chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000 + number)
-        told = filled("replay", chat, "--format", "irc", "--json")
-        assert (told["events"], told["excluded"]) == (0, 1)
+        counts = filled("replay", chat, "--format", "irc", "--json")
+        assert (counts["events"], counts["excluded"]) == (0, 1)
     assert b"davequux" not in b"".join(
         file.read_bytes().lower() for file in tmp_path.glob("memory*")
     )
@@ -214,9 +214,9 @@ def test_an_id_that_is_another_ones_login_is_asked_about(
         chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000, user_id)
         filled("replay", chat, "--format", "irc")
     listed = "firstquux (@firstquux, id:777777), 777777 (@777777, id:771234599)"
-    with pytest.raises(InputError, match="777777 can be") as asked:
+    with pytest.raises(InputError, match="777777 can be") as raised:
         filled("viewer", "erase", "777777", "--yes")
-    assert listed in str(asked.value)
+    assert listed in str(raised.value)
     assert filled("viewer", "erase", "id:777777", "--yes", "--json")["ok"]
     assert "771234599" in str(filled("viewer", "export", "@777777"))
 

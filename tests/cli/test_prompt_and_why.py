@@ -112,7 +112,7 @@ async def test_it_is_the_prompt_that_the_bot_makes(
         )
     await stage.know("plays drums")
     await stage.hear("do I know the sea?")
-    said = "@forgetmenot_bot"
+    message = "@forgetmenot_bot"
     path = tmp_path / "copy.sqlite3"
     now = stage.clock.now()
     with contextlib.closing(sqlite3.connect(stage.db.path)) as other:
@@ -121,12 +121,12 @@ async def test_it_is_the_prompt_that_the_bot_makes(
         path,
         Settings(bot=stage.settings.bot, actions=stage.settings.actions),
         "alice",
-        said,
+        message,
         now,
     )
-    reply = await stage.reply(said)
-    asked = stage.model.asked[-1]
-    assert asked.prompt == dry.prefix.removeprefix(dry.sections[0].text) + dry.tail
+    reply = await stage.reply(message)
+    request = stage.model.asked[-1]
+    assert request.prompt == dry.prefix.removeprefix(dry.sections[0].text) + dry.tail
     assert dry.estimated_tokens == (await stage.row(reply.id)).prompt["estimated"]
     assert "do I know the sea?" in dry.tail.rpartition("<message>")[2]
 

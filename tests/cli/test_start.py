@@ -107,18 +107,21 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
         tmp_path, sim, channel="", client_id="", dock=f"port = {unused_port()}"
     )
     settings = LiveSettings(load_settings(file))
-    told: list[str] = []
+    lines: list[str] = []
 
     def change(**fields: str) -> None:
         twitch = msgspec.structs.replace(settings().twitch, **fields)
         settings._current = msgspec.structs.replace(settings(), twitch=twitch)
 
     async def says(words: str) -> None:
-        await sim.until(lambda: any(words in line for line in told))
+        await sim.until(lambda: any(words in line for line in lines))
 
     work = asyncio.create_task(
         start_live(
-            settings, lambda _channel: tmp_path / "m.sqlite3", told.append, told.append
+            settings,
+            lambda _channel: tmp_path / "m.sqlite3",
+            lines.append,
+            lines.append,
         )
     )
     await says("No channel is set yet")
@@ -132,7 +135,8 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
     # not by its first line: where Twitch takes long to say who is logged in, that comes after it
     await sim.until(
         lambda: any(
-            one.nick == "keeper" and one.channels for one in sim.irc.connections
+            connection.nick == "keeper" and connection.channels
+            for connection in sim.irc.connections
         )
     )
     connected = list(sim.irc.connections)

@@ -61,8 +61,8 @@ async def test_it_revokes_both_log_ins_without_settings_that_name_the_app_and_cl
     folder, entry = prepared(tmp_path, sim)
     assert main(["autostart", "on"]) == 0
     assert entry.is_file()
-    code, shown = await uninstall()
-    assert code == 0, shown
+    code, output = await uninstall()
+    assert code == 0, output
     assert [token.expired and token.used for token in sim.tokens.issued] == [True, True]
     assert list((folder / "login").iterdir()) == []
     assert not entry.exists()
@@ -72,13 +72,13 @@ async def test_it_revokes_both_log_ins_without_settings_that_name_the_app_and_cl
         f"stay in {folder}",
         "To remove the program: ",
     ):
-        assert words in shown
+        assert words in output
     assert "Nobody was logged in as bot." in (await uninstall())[1]
     prepared(tmp_path, sim)  # what Twitch did not confirm is not called revoked
     sim.faults.add("oauth", drop=True, times=None)
-    _, shown = await uninstall()
-    assert "is revoked and deleted" not in shown
-    assert "https://www.twitch.tv/settings/connections" in shown
+    _, output = await uninstall()
+    assert "is revoked and deleted" not in output
+    assert "https://www.twitch.tv/settings/connections" in output
 
 
 async def test_the_data_folder_goes_only_when_that_is_asked_for_and_no_bot_runs_there(
@@ -88,11 +88,11 @@ async def test_the_data_folder_goes_only_when_that_is_asked_for_and_no_bot_runs_
     folder.symlink_to(folder.rename(disk := tmp_path / "other disk"))
     elsewhere = tmp_path / "elsewhere" / "memory.sqlite3"
     elsewhere.parent.mkdir()
-    for words, said in (
+    for words, expected in (
         ((), "permanently deletes"),  # nobody can type here
         (("--yes", "--db", str(elsewhere)), f"Delete {elsewhere.parent} yourself."),
     ):
-        assert said in (await uninstall("--data", *words))[1]
+        assert expected in (await uninstall("--data", *words))[1]
     with instance_lock(folder / "memory-other.sqlite3"):
         assert "The bot is running" in (await uninstall("--data", "--yes"))[1]
     assert folder.is_dir()
@@ -100,6 +100,6 @@ async def test_the_data_folder_goes_only_when_that_is_asked_for_and_no_bot_runs_
     assert not any(token.expired for token in sim.tokens.issued), (
         "nothing was done before the question"
     )
-    code, shown = await uninstall("--data", "--yes")
+    code, output = await uninstall("--data", "--yes")
     assert (code, folder.is_symlink(), disk.exists()) == (0, False, False)
-    assert f"{folder} is deleted." in shown
+    assert f"{folder} is deleted." in output

@@ -114,8 +114,8 @@ class Served:
         async with self.client.get(f"{self.origin}/api/events") as answer:
             while await answer.content.readline() != b"event: now\n":
                 pass
-            told = await answer.content.readuntil(b"\n\n")
-        return dict(json.loads(told[told.index(b"{") :]))
+            event = await answer.content.readuntil(b"\n\n")
+        return dict(json.loads(event[event.index(b"{") :]))
 
     async def post(self, path: str, body: object, **headers: str) -> tuple[int, object]:
         sent = {
@@ -230,27 +230,27 @@ class DemoBot:
 @contextlib.asynccontextmanager
 async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
-    here = (
+    copy = (
         shutil.copytree(
             memory.parent, folder / "demo", ignore=shutil.ignore_patterns("logs")
         )
         / memory.name
     )
-    async with open_database(here) as db:
+    async with open_database(copy) as db:
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)
-    told: list[str] = []
+    lines: list[str] = []
     settings = msgspec.structs.replace(
         Settings(), dock=msgspec.convert({"port": unused_port()} | dock, DockSettings)
     )
     sim = TwitchSim(channel=STREAMER, now=clock.now)
-    async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
+    async with sim, bot_on(sim, copy, clock, settings, lines.append) as bot:
         sim.go_live(
             title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now()
         )
         await bot.tasks.catch_up()
         address = next(
-            word for line in told for word in line.split() if word.startswith("http")
+            word for line in lines for word in line.split() if word.startswith("http")
         )
         yield DemoBot(bot, sim, clock, address)
 
@@ -326,19 +326,19 @@ def memory(seen: Seen) -> Path:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def demo(memory: Path, tmp_path: Path) -> AsyncIterator[DemoBot]:
-    async with opened(memory, tmp_path) as here:
-        yield here
+    async with opened(memory, tmp_path) as bot:
+        yield bot
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(demo: DemoBot, running: Browser) -> AsyncIterator[Page]:
     """A page that has the demo's dock open."""
-    async with page_on(running, demo.address) as one:
-        yield one
+    async with page_on(running, demo.address) as opened_page:
+        yield opened_page
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def running() -> AsyncIterator[Browser]:
     """A headless browser for all tests of a loop."""
-    async with chromium() as one:
-        yield one
+    async with chromium() as browser_process:
+        yield browser_process

@@ -91,8 +91,8 @@ async def test_quotes_jokes_and_clips_have_their_minute_people_and_summary(
 
 async def test_a_search_finds_it_in_other_words(dock: Served, db: Database) -> None:
     await fill(db)
-    found = (await read(dock, "book?find=who tumbled off the ladder"))["found"]
-    assert "Alice fell off the ladder." in [row["text"] for row in found]
+    entries = (await read(dock, "book?find=who tumbled off the ladder"))["found"]
+    assert "Alice fell off the ladder." in [row["text"] for row in entries]
     assert (await read(dock, "book?find=zebra"))["found"] == []
 
 

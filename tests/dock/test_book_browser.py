@@ -134,8 +134,8 @@ async def test_clips_without_a_summary_are_folded_and_stay_unfolded(
             )
     async with book_page(db, clock, running) as (page, _control):
         untold = page.locator("li", has=page.locator("a[href$=Untold]"))
-        told = page.locator("li", has=page.locator("a[href$=Abc]"))
-        await expect(told).to_be_visible()
+        summarised = page.locator("li", has=page.locator("a[href$=Abc]"))
+        await expect(summarised).to_be_visible()
         await expect(untold).to_be_hidden()
         await page.get_by_text("2 moments without a summary").click()
         await expect(untold).to_be_visible()

@@ -80,10 +80,10 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
         await tx.execute(
             "UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,)
         )
-        kept = demo.clock.now() + 1_000_000
+        quiet_until = demo.clock.now() + 1_000_000
         await tx.execute(
             "UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?",
-            (EVIL, kept),
+            (EVIL, quiet_until),
         )
     async with (
         page_on(running, demo.address) as page,
@@ -96,8 +96,8 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
             if language != "English":
                 await go(page, "setup")
                 await page.locator("#language").select_option(language)
-            for one in (page, other):  # every open page changes
-                await expect(one.locator("#nav")).to_contain_text(word)
+            for each_page in (page, other):  # every open page changes
+                await expect(each_page.locator("#nav")).to_contain_text(word)
             for place in PLACES:
                 await go(page, place)
                 await until(
@@ -220,9 +220,9 @@ async def test_a_small_dock_keeps_chat_in_view_and_approves_in_place(
         await expect(page.locator("#toast")).to_contain_text(
             "Done: timeout Frank 30 s."
         )
-        done = await action_logs.get(demo.bot.db, row.id)
-        assert done is not None
-        assert done.status is action_logs.ActionStatus.DONE
+        action = await action_logs.get(demo.bot.db, row.id)
+        assert action is not None
+        assert action.status is action_logs.ActionStatus.DONE
         await expect(page.locator("#nav .badge")).to_have_count(0)
         await go(page, "approvals")
         await page.get_by_role("button", name="Undo").first.click()
@@ -308,31 +308,31 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
     demo: DemoBot, running: Browser
 ) -> None:
     async with (
-        page_on(running, demo.address) as one,
+        page_on(running, demo.address) as opened_page,
         page_on(running, demo.address, 1100) as other,
     ):
-        await one.get_by_role("button", name="Pause").click()
+        await opened_page.get_by_role("button", name="Pause").click()
         await expect(other.get_by_role("button", name="Resume")).to_be_visible()
         await other.get_by_role("button", name="Safe mode").click()
         await other.get_by_role("button", name="End safe mode").click()
         await expect(
             other.get_by_role("button", name="Safe mode", exact=True)
         ).to_be_visible()
-        await one.get_by_role(
+        await opened_page.get_by_role(
             "button", name="Resume"
         ).click()  # it was paused before, and stayed so
         await expect(other.get_by_role("button", name="Pause")).to_be_visible()
-        for page in (one, other):
+        for page in (opened_page, other):
             await go(page, "settings")
             await page.get_by_text("Advanced").click()
-        field = one.get_by_label("Longest reply")
+        field = opened_page.get_by_label("Longest reply")
         await field.fill("9000")
         await (
-            one.locator(".setting", has=field)
+            opened_page.locator(".setting", has=field)
             .get_by_role("button", name="Save")
             .click()
         )
-        await expect(one.locator("#toast")).to_have_text(
+        await expect(opened_page.locator("#toast")).to_have_text(
             "Longest reply: Must be at most 500."
         )
         await expect(field).to_have_value(
@@ -342,11 +342,11 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         await field.press("Enter")
         await expect(other.get_by_label("Longest reply")).to_have_value("321")
 
-        await one.get_by_role("button", name="Back up now").click()
-        await expect(one.locator("#toast")).to_contain_text("Backed up")
+        await opened_page.get_by_role("button", name="Back up now").click()
+        await expect(opened_page.locator("#toast")).to_contain_text("Backed up")
         assert copies_of(demo.bot.db.path)
-        await one.get_by_role("button", name="Add to OBS").click()
-        address = await one.get_by_label("Address for OBS").input_value()
+        await opened_page.get_by_role("button", name="Add to OBS").click()
+        address = await opened_page.get_by_label("Address for OBS").input_value()
         assert Path(address.removeprefix("file://")).is_file()
 
 
@@ -397,9 +397,9 @@ async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_w
         page_on(running, demo.address) as page,
         page_on(running, demo.address) as away,
     ):
-        for one in (page, away):
+        for each_page in (page, away):
             await expect(
-                one.locator(".item.line", has_text="Miso sits")
+                each_page.locator(".item.line", has_text="Miso sits")
             ).to_be_visible()
         build = await away.locator("meta[name=build]").get_attribute("content")
         live = f"import('/static/{build}/live.js')"
@@ -409,16 +409,16 @@ async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_w
         await away.evaluate(f"{live}.then(m => {{ m.connect(); }})")
         await expect(away.locator("main")).not_to_contain_text("Heidi")
         await demo.hear("bob", "how quiet it is")
-        for one in (page, away):
+        for each_page in (page, away):
             await expect(
-                one.locator(".item.line", has_text="how quiet it is")
+                each_page.locator(".item.line", has_text="how quiet it is")
             ).to_be_visible()
         await demo.clock.advance(DAY)
         await demo.hear("bob", "a new day")
-        for one in (page, away):
-            await expect(one.locator(".item.line")).to_have_count(1)
-            await expect(one.locator(".item.line")).to_contain_text("a new day")
-            await expect(one.locator(".item.episode")).not_to_have_count(0)
+        for each_page in (page, away):
+            await expect(each_page.locator(".item.line")).to_have_count(1)
+            await expect(each_page.locator(".item.line")).to_contain_text("a new day")
+            await expect(each_page.locator(".item.episode")).not_to_have_count(0)
 
 
 async def test_what_an_erasure_left_in_doubt_is_listed_and_leads_to_the_note(
@@ -436,8 +436,8 @@ async def test_what_an_erasure_left_in_doubt_is_listed_and_leads_to_the_note(
         await expect(
             page.get_by_role("heading", name="Left by erasures")
         ).to_be_visible()
-        left = page.locator("li", has_text="met zanzibarian")
-        await left.get_by_role("link", name=f"#{note.id}").click()
+        doubtful_text = page.locator("li", has_text="met zanzibarian")
+        await doubtful_text.get_by_role("link", name=f"#{note.id}").click()
         await expect(
             page.locator(".notecard", has_text="met zanzibarian")
         ).to_be_visible()
@@ -543,10 +543,10 @@ async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_
     demo: DemoBot, page: Page
 ) -> None:
     """What is drawn anew between press and release loses the click; a list that is drawn anew closes."""
-    kept = "#top button, #nav a, select[aria-label=Mode]"
+    always_there = "#top button, #nav a, select[aria-label=Mode]"
     await page.evaluate(
         "which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })",
-        kept,
+        always_there,
     )
     await page.get_by_role("button", name="Pause").hover()
     await page.mouse.down()

@@ -92,8 +92,8 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
 @pytest.fixture
 async def running() -> AsyncIterator[Browser]:
     """In the loop of the dock's fixture."""
-    async with chromium() as one:
-        yield one
+    async with chromium() as browser:
+        yield browser
 
 
 @in_chromium
@@ -111,17 +111,17 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
     await until(lambda: len(failed) >= 2)
     await expect(page.locator("#line")).to_have_text("Waiting for the bot to start …")
     async with fake_dock(db, clock, port):
-        for behind, shown in (
+        for behind, selector in (
             ("", "#top .switches"),
             ("#earpiece", "main.earpiece .empty"),
         ):
             if behind:
                 await page.goto(file.as_uri() + behind)
-            await page.wait_for_selector(shown)
+            await page.wait_for_selector(selector)
             assert page.url.startswith(f"http://127.0.0.1:{port}/")
             assert "token" not in page.url
             await page.reload()
-            await page.wait_for_selector(shown)
+            await page.wait_for_selector(selector)
         await page.close()
 
 
@@ -131,16 +131,18 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
     running: Browser, dock: Served, tmp_path: Path
 ) -> None:
     """It answers whatever it likes, and passes each challenge on to the dock, which is at another port."""
-    seen = list[str]()
+    requests = list[str]()
     app = web.Application()
 
     async def answer(request: web.Request) -> web.Response:
-        seen.append(f"{request.url} {dict(request.headers)} {await request.text()}")
+        requests.append(f"{request.url} {dict(request.headers)} {await request.text()}")
         async with dock.client.get(
             f"{dock.origin}{request.path_qs}", headers={"Origin": "null"}
         ) as passed_on:
-            told = await passed_on.text()
-        return web.Response(text=told, headers={"Access-Control-Allow-Origin": "null"})
+            greeting = await passed_on.text()
+        return web.Response(
+            text=greeting, headers={"Access-Control-Allow-Origin": "null"}
+        )
 
     app.router.add_route("*", "/{path:.*}", answer)
     async with served(app) as url:
@@ -150,7 +152,7 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
             obs_page.write(tmp_path, int(url.rpartition(":")[2]), dock.token).as_uri()
         )
         await expect(page.locator("#line")).to_contain_text("Something else answers")
-        await until(lambda: len(seen) >= 3)
+        await until(lambda: len(requests) >= 3)
         assert page.url.startswith("file://")
         await page.close()
-    assert not [one for one in seen if dock.token in one]
+    assert not any(dock.token in request for request in requests)

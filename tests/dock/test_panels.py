@@ -28,15 +28,15 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 async def rows(dock: Served, path: str) -> Any:  # noqa: ANN401  # JSON
-    status, told = await dock.get(path)
-    assert status == 200, told
-    return told
+    status, value = await dock.get(path)
+    assert status == 200, value
+    return value
 
 
 @pytest.fixture
 async def people(db: Database, clock: ManualClock) -> None:
     async with db.write() as tx:
-        for viewer, login, shown, seen in (
+        for viewer, login, name, seen_at in (
             ("1", "alice", "Alice", 5),
             ("2", "bob", EVIL, 9),
             ("3", "carol_x", "Carol", 1),
@@ -46,8 +46,8 @@ async def people(db: Database, clock: ManualClock) -> None:
                 "viewers",
                 id=viewer,
                 login=login,
-                display_name=shown,
-                last_seen_at=seen,
+                display_name=name,
+                last_seen_at=seen_at,
             )
         await put(tx, "streams", id=1, title=EVIL)
         await tx.execute(
@@ -73,22 +73,22 @@ async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(
     dock: Served, db: Database
 ) -> None:
     everybody = await rows(dock, "/api/people")
-    assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"], (
+    assert [row["id"] for row in everybody["rows"]] == ["1", "2", "3"], (
         "regulars come first"
     )
     assert everybody["rows"][0]["notes"] == 120
     assert [
-        one["id"] for one in (await rows(dock, "/api/people?find=@ALI"))["rows"]
+        row["id"] for row in (await rows(dock, "/api/people?find=@ALI"))["rows"]
     ] == ["1"]
     assert (await rows(dock, "/api/people?find=%25"))["total"] == 0  # a % is a %
     assert [
-        one["id"] for one in (await rows(dock, "/api/people?find=l_x"))["rows"]
+        row["id"] for row in (await rows(dock, "/api/people?find=l_x"))["rows"]
     ] == ["3"]
-    said = "grows up in Москва, Straße 3, eats Éclairs in 東京 100%_ of the time"
+    fact = "grows up in Москва, Straße 3, eats Éclairs in 東京 100%_ of the time"
     async with db.write() as tx:
         await notes.insert(
             tx,
-            NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1),
+            NewNote(Scope.CHANNEL, None, fact, 0.8, SourceKind.COMMAND, 1),
             cause="test",
             now=1,
         )
@@ -105,12 +105,12 @@ async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(
         "gro",
         "100%_",
     ):
-        asked = f"find={quote(find)}"
+        query = f"find={quote(find)}"
         assert [
-            one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]
-        ] == [said]
+            row["fact"] for row in (await rows(dock, f"/api/notes?{query}"))["rows"]
+        ] == [fact]
         assert [
-            one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]
+            row["id"] for row in (await rows(dock, f"/api/people?{query}"))["rows"]
         ] == ["3"]
 
 
@@ -147,7 +147,7 @@ async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(
         page["rows"][0]["fact"] == f"knows fact 19 of {EVIL}"
     )  # as text: the page never reads markup
     channel = await rows(dock, "/api/notes?scope=channel")
-    assert [one["fact"] for one in channel["rows"]] == [EVIL]
+    assert [row["fact"] for row in channel["rows"]] == [EVIL]
     assert (await rows(dock, "/api/notes?status=past"))["total"] == 0
     assert (await rows(dock, "/api/notes?status=any&find=fact 7"))["total"] == 11
     assert (await rows(dock, "/api/notes?find=@"))["total"] == 121  # asks for nothing
@@ -221,7 +221,7 @@ async def test_a_topic_is_shown_of_which_only_the_file_of_requests_knows(
     [channels] = await rows(dock, "/api/left_alone")
     [alices] = (await rows(dock, "/api/person/1"))["left_alone"]
     assert (await rows(dock, "/api/person/2"))["left_alone"] == []
-    assert [(one["words"], one["note"], one["at"]) for one in (channels, alices)] == [
+    assert [(row["words"], row["note"], row["at"]) for row in (channels, alices)] == [
         ("", None, 6),
         ("", None, 5),
     ]
@@ -235,17 +235,17 @@ MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 per
 
 async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served) -> None:
     for path in MISSING.split():
-        status, told = await dock.get(f"/api/{path}")
+        status, answer = await dock.get(f"/api/{path}")
         assert status == 404, path
-        assert isinstance(told, dict)
-        assert told["line"].endswith(".")
+        assert isinstance(answer, dict)
+        assert answer["line"].endswith(".")
 
 
 async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(
     dock: Served,
 ) -> None:
-    told = await rows(dock, "/api/operations")
-    assert told == buttons()
+    operations = await rows(dock, "/api/operations")
+    assert operations == buttons()
     for name in buttons():
         assert await dock.post(f"/api/do/{name}", {"id": 7}) == (
             200,
@@ -296,8 +296,10 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
     async with dock.client.get(dock.origin) as answer:
         assert f'content="{build}"' in await answer.text()
         assert answer.headers["Cache-Control"] == "no-store"
-    for asked, lasts in ((build, "immutable"), ("older", "no-store")):
-        async with dock.client.get(f"{dock.origin}/static/{asked}/main.js") as answer:
+    for asked_build, lasts in ((build, "immutable"), ("older", "no-store")):
+        async with dock.client.get(
+            f"{dock.origin}/static/{asked_build}/main.js"
+        ) as answer:
             assert lasts in answer.headers["Cache-Control"]
 
 

@@ -138,8 +138,8 @@ async def put_joke_by_alice(db: Database) -> None:
         fact = "the ladder wins again"
         joke = await put(tx, "semantic_notes", scope="running_bit", fact=fact)
         episode = await put(tx, "episodes", summary="A ladder.")
-        said = {"stance": "stated", "speaker_id": "1", "at": NOON}
-        await put(tx, "note_evidence", note_id=joke, episode_id=episode, **said)
+        evidence = {"stance": "stated", "speaker_id": "1", "at": NOON}
+        await put(tx, "note_evidence", note_id=joke, episode_id=episode, **evidence)
 
 
 async def test_a_timeline_has_the_lines_of_each_stream(
@@ -202,8 +202,8 @@ async def test_the_timeline_of_who_is_hidden_is_empty(
     await put_note_of_alice(db, "lives in Oslo")
     await put_raid_by_alice(db, stream)
     await put_joke_by_alice(db)
-    shown = await timeline_of_alice(dock)
-    assert all(shown.values())
+    timeline = await timeline_of_alice(dock)
+    assert all(timeline.values())
     await hide(db, "1")
     hidden = await timeline_of_alice(dock)
     assert hidden == {"streams": [], "notes": [], "jokes": [], "moments": []}

@@ -46,19 +46,22 @@ async def test_nothing_is_read_without_the_token_in_its_header(
 async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_handles(
     dock: Served,
 ) -> None:
-    held = [
+    connections = [
         await asyncio.open_connection("127.0.0.1", dock.port)
         for _ in range(2 * CONNECTIONS_LIMIT)
     ]
-    for number, (_, writer) in enumerate(held):
+    for number, (_, writer) in enumerate(connections):
         if number % 2:
             writer.write(b"GET /api/settings HTTP/1.1\r\nHost:")
     assert (await dock.get("/api/settings"))[0] == 200
     cut = await asyncio.gather(
-        *(asyncio.wait_for(reader.read(), 60) for reader, _ in held[:CONNECTIONS_LIMIT])
+        *(
+            asyncio.wait_for(reader.read(), 60)
+            for reader, _ in connections[:CONNECTIONS_LIMIT]
+        )
     )
     assert cut == [b""] * CONNECTIONS_LIMIT
-    for _, writer in held:
+    for _, writer in connections:
         writer.close()
 
 
@@ -73,19 +76,19 @@ async def test_bodies_that_never_come_do_not_take_the_pages_place(
     dock: Served, head: str
 ) -> None:
     """Without the token no body is waited for, and no connection is kept for the rest of one."""
-    held = [
+    connections = [
         await asyncio.open_connection("127.0.0.1", dock.port)
         for _ in range(CONNECTIONS_LIMIT)
     ]
-    for _, writer in held:
+    for _, writer in connections:
         writer.write(f"{head}\r\nHost: 127.0.0.1:{dock.port}\r\n\r\n".encode())
     async with asyncio.timeout(9):  # aiohttp would keep them for 10 s
         answers = [
-            await reader.read() for reader, _ in held
+            await reader.read() for reader, _ in connections
         ]  # to the end, and no body is sent
     assert all(answer.startswith(b"HTTP/1.1 ") for answer in answers)
     assert (await dock.get("/api/settings"))[0] == 200
-    for _, writer in held:
+    for _, writer in connections:
         writer.close()
 
 
@@ -105,13 +108,13 @@ async def test_what_is_no_request_logs_no_traceback(
 
 
 async def test_another_host_and_another_origin_are_refused(dock: Served) -> None:
-    here = str(dock.port)
+    port = str(dock.port)
     for host in (
-        f"localhost:{here}",
+        f"localhost:{port}",
         "evil.example",
         "127.0.0.1",
         "127.0.0.1:80",
-        f"127.0.0.1.nip.io:{here}",
+        f"127.0.0.1.nip.io:{port}",
         "",
     ):
         for path in ("/", f"/?token={dock.token}", "/api/settings", "/api/events"):
@@ -122,8 +125,8 @@ async def test_another_host_and_another_origin_are_refused(dock: Served) -> None
     origins = (
         "null",
         "http://evil.example",
-        f"http://localhost:{here}",
-        f"https://127.0.0.1:{here}",
+        f"http://localhost:{port}",
+        f"https://127.0.0.1:{port}",
     )
     for origin in (*origins, "http://127.0.0.1:1"):
         assert (await dock.get("/api/settings", Origin=origin))[0] == 403

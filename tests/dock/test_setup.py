@@ -38,10 +38,10 @@ class Talking(SimOpenAI):
     """A model that answers in the form it is asked for."""
 
     def _write(self, sent: dict[str, Any], *, obey: bool) -> str:  # noqa: ARG002  # it obeys
-        asked = json.dumps(sent)
+        request = json.dumps(sent)
         return (
             json.dumps({"action": None, "say": "Understood."})
-            if '"say"' in asked.replace("\\", "")
+            if '"say"' in request.replace("\\", "")
             else "Understood."
         )
 
@@ -205,7 +205,8 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     )
     await sim.until(
         lambda: any(
-            one.nick == "keeper" and one.channels for one in sim.irc.connections
+            connection.nick == "keeper" and connection.channels
+            for connection in sim.irc.connections
         )
     )
     await sim.say("bob", "@fern what do you think of this level?")

@@ -77,8 +77,10 @@ class Interface:
         return (self.folder / TOKEN_FILE).read_text()
 
     async def get(self, path: str, **headers: str) -> tuple[int, Any]:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        async with self.client.get(self.address + path, headers=named) as answer:
+        sent_headers = {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        async with self.client.get(self.address + path, headers=sent_headers) as answer:
             return answer.status, await answer.json(content_type=None)
 
     async def read(self, path: str) -> Any:  # noqa: ANN401  # JSON
@@ -465,9 +467,9 @@ async def test_no_fact_is_left_out_that_is_noted_while_another_is_told(
             await world.note(f"plays instrument number {number}")
 
     noting = asyncio.create_task(note_much())
-    told: list[bytes] = []
+    messages: list[bytes] = []
     while not noting.done():
-        told += await watch._look()
-    told += await watch._look()
-    assert len(told) == 60
-    assert len(set(told)) == 60
+        messages += await watch._look()
+    messages += await watch._look()
+    assert len(messages) == 60
+    assert len(set(messages)) == 60

@@ -33,14 +33,18 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
         ("bot", "name", "K"),
     ]
     with ThreadPoolExecutor(len(changes)) as pool:
-        list(pool.map(lambda one: live.change({one[:2]: one[2]}, no_check), changes))
+        list(
+            pool.map(
+                lambda change: live.change({change[:2]: change[2]}, no_check), changes
+            )
+        )
     for table, key, value in changes:
         assert getattr(getattr(live(), table), key) == value
         assert getattr(getattr(load_settings(path), table), key) == value
 
 
 def test_every_live_setting_has_a_form_and_no_other_changes_while_it_runs() -> None:
-    assert {form_of(*one)["kind"] for one in LABELS} == {
+    assert {form_of(*place)["kind"] for place in LABELS} == {
         "choice",
         "switch",
         "number",
@@ -71,7 +75,7 @@ def test_several_change_together_or_not_at_all_and_a_wrong_value_is_named_by_its
             change_file(path, {(table, key): value})
     assert path.read_text() == FILE
     assert settings.generation == 0
-    assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
+    assert [path.name for path in tmp_path.iterdir()] == ["config.toml"]
     settings.change(
         {("twitch", "channel"): "#Alice", ("reply", "max_chars"): 90}, no_check
     )

@@ -18,24 +18,24 @@ def test_the_example_is_the_defaults() -> None:
 
 
 def test_every_setting_is_explained() -> None:
-    told = set[tuple[str, str]]()
+    explained = set[tuple[str, str]]()
     table = ""
     for line in example_toml().splitlines():
         if head := re.fullmatch(r"(?:# )?\[([\w.]+)\].*", line.strip()):
             table = head[1]
         elif key := re.match(r"#?\s?(\w+) = .*?\s# .+", line):
-            told.add((table, key[1]))
+            explained.add((table, key[1]))
     tables = [
-        one
-        for one in msgspec.structs.fields(Settings)
-        if one.name not in {"personas", "prices"}
+        table_field
+        for table_field in msgspec.structs.fields(Settings)
+        if table_field.name not in {"personas", "prices"}
     ]
     every = {
-        (one.name, key.name)
-        for one in tables
-        for key in msgspec.structs.fields(one.type)
+        (table_field.name, key.name)
+        for table_field in tables
+        for key in msgspec.structs.fields(table_field.type)
     }
-    assert sorted(every - told) == []
+    assert sorted(every - explained) == []
 
 
 KEYS = (
@@ -180,11 +180,11 @@ def test_a_time_zone_that_does_not_exist_is_named_with_one_that_does() -> None:
     ):
         with pytest.raises(SettingsError) as raised:
             parse_settings(f'[bot]\ntimezone = "{name}"', "config.toml")
-        told = str(raised.value)
-        assert "config.toml: table [bot], key `timezone`" in told
-        assert f"There is no time zone `{name}`." in told
-        assert guess in told
-        assert "leave it empty" in told
+        sentence = str(raised.value)
+        assert "config.toml: table [bot], key `timezone`" in sentence
+        assert f"There is no time zone `{name}`." in sentence
+        assert guess in sentence
+        assert "leave it empty" in sentence
 
 
 def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:

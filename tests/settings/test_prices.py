@@ -22,7 +22,7 @@ SETTINGS = parse_settings(LISTED, "test")
 
 
 @pytest.mark.parametrize(
-    ("used", "told"),
+    ("used", "text"),
     [
         (
             {
@@ -53,9 +53,9 @@ SETTINGS = parse_settings(LISTED, "test")
     ],
 )
 def test_a_cost_is_by_the_prices_there_are_and_at_least_that_where_one_is_missing(
-    used: dict[str, TokenCounts], told: str
+    used: dict[str, TokenCounts], text: str
 ) -> None:
-    assert cost_text(SETTINGS, used) == told
+    assert cost_text(SETTINGS, used) == text
 
 
 def test_what_is_reported_as_cached_costs_no_uncached_token_more() -> None:
@@ -81,7 +81,7 @@ OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
 
 
 @pytest.mark.parametrize(
-    ("toml", "told"),
+    ("toml", "text"),
     [
         (GEMINI, "2.56 USD (list prices of 2026-11)"),
         (f'{GEMINI}currency = "USD"\n{OWN}', "2.00 USD"),
@@ -94,9 +94,9 @@ OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
     ],
 )
 def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one(
-    toml: str, told: str
+    toml: str, text: str
 ) -> None:
-    assert cost_text(parse_settings(toml, "test"), MILLION) == told
+    assert cost_text(parse_settings(toml, "test"), MILLION) == text
 
 
 def test_the_page_about_models_has_the_same_prices() -> None:
