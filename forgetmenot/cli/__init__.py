@@ -4,13 +4,13 @@ Each module declares its commands beside the functions that do them (`common.com
 on standard error, with the exit codes of errors.py.
 """
 
-import argparse
 import contextlib
 import gc
 import importlib
 import io
 import os
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from forgetmenot import __version__
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
 
 
-def _parsed(words: Sequence[str]) -> argparse.Namespace:
+def _parsed(words: Sequence[str]) -> Namespace:
     """Return the arguments of a command. Raises InputError for a name that there is not."""
     from forgetmenot.cli.common import GROUPS, use_found_file
     from forgetmenot.errors import InputError
@@ -143,13 +143,13 @@ def _show_without_terminal(sentence: str) -> None:
         show_failure(sentence)
 
 
-def build_parser(command: str = "") -> argparse.ArgumentParser:
+def build_parser(command: str = "") -> ArgumentParser:
     """Return the parser of the whole command line, or only of the module of one command."""
     from forgetmenot.cli.common import COMMANDS, add_commands
     from forgetmenot.startup import as_typed
 
     program = as_typed(same_folder=True)
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog=program,
         description="A local-first Twitch chat bot that remembers your regulars and deletes raw chat after 24 hours.",
         epilog=f"Without a command it runs `{program} start`.",

@@ -3,10 +3,10 @@
 A double-click runs `start`.
 """
 
-import argparse
 import re
 import shutil
 import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
     shared="config db",
     page="",
 )
-async def _start(arguments: argparse.Namespace) -> int:
+async def _start(arguments: Namespace) -> int:
     """Start what is set up and open the dock.
 
     Opens the dock in your browser and starts what is set up: without a channel only the dock, with a channel it
@@ -156,7 +156,7 @@ def _write_settings_file(folder: Path) -> Path:
 
 
 def _open_running_dock(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     port: int,
     database: Path,
 ) -> bool:
@@ -204,7 +204,7 @@ def _that_reads(settings: Settings, channel: str) -> Settings:
     ),
     shared="config db json",
 )
-def _dock(arguments: argparse.Namespace) -> int:
+def _dock(arguments: Namespace) -> int:
     """Open the dock.
 
     Opens the running bot's page in your browser. Anyone with the address can see the memory and control the bot, so
@@ -251,7 +251,7 @@ NEW_API_TOKEN = option(
     about="show how other programs read the memory",
     shared="config db json",
 )
-def _connect(arguments: argparse.Namespace) -> None:
+def _connect(arguments: Namespace) -> None:
     """Print the address and the token for other programs on this computer.
 
     They may read who somebody is, what happened and what was learned; they cannot change anything. It is off until you
@@ -272,7 +272,7 @@ def _connect(arguments: argparse.Namespace) -> None:
 
 
 @command("mcp", about="serve the memory to an agent (MCP)", shared="config db")
-def _mcp(arguments: argparse.Namespace) -> None:
+def _mcp(arguments: Namespace) -> None:
     """Serve the memory to an agent that starts this command, over standard input and output (MCP).
 
     The bot must run with the interface for other programs switched on. Needs the extra `mcp`:
@@ -285,7 +285,7 @@ def _mcp(arguments: argparse.Namespace) -> None:
 
 
 def _local_api(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     settings: Settings,
     *,
     fresh: bool = False,
@@ -307,7 +307,7 @@ def _local_api(
 # ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 
-def token_store(arguments: argparse.Namespace) -> "TokenStore":
+def token_store(arguments: Namespace) -> "TokenStore":
     """Return the store of the log-ins of this memory's bot."""
     from forgetmenot.secret_store import TokenStore, login_folder
 
@@ -324,7 +324,7 @@ ACCOUNT = option(
 
 
 @command("login", ACCOUNT, shared="config db")
-async def _login(arguments: argparse.Namespace) -> None:
+async def _login(arguments: Namespace) -> None:
     """Sign in at Twitch by typing a code.
 
     For a computer without a screen: shows a code, waits until you have typed it anywhere, and keeps the log-in in the
@@ -385,7 +385,7 @@ async def sign_in(
 
 
 @command("logout", ACCOUNT, shared="config db")
-async def _logout(arguments: argparse.Namespace) -> None:
+async def _logout(arguments: Namespace) -> None:
     """Revoke the log-in at Twitch.
 
     Revoke the log-in at Twitch and delete it from this machine.
@@ -428,7 +428,7 @@ async def sign_out(
         )
 
 
-def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
+def _renew_autostart(arguments: Namespace, options: list[str]) -> None:
     """Let the computer start this copy, if it starts one that an update has replaced."""
     # With a channel it only reads that one.
     if arguments.channel is not None:
@@ -458,7 +458,7 @@ def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
     keys=DOCTOR_KEYS,
     shared="config db json",
 )
-async def _doctor(arguments: argparse.Namespace) -> int:
+async def _doctor(arguments: Namespace) -> int:
     """Check everything and show how to fix it.
 
     Checks versions, settings, folders, disk, clock, memory, log-in, model and dock, and says how to fix what is wrong.
@@ -499,7 +499,7 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     ),
     shared="config db json",
 )
-def _autostart(arguments: argparse.Namespace) -> None:
+def _autostart(arguments: Namespace) -> None:
     """Start the bot when you log in to this computer.
 
     Runs `forgetmenot start --no-browser` when you log in to this computer, or stops doing so. It applies from the next
@@ -528,7 +528,7 @@ def _autostart(arguments: argparse.Namespace) -> None:
     option("--yes", action="store_true", help="do not ask for confirmation"),
     shared="config db",
 )
-async def _uninstall(arguments: argparse.Namespace) -> None:
+async def _uninstall(arguments: Namespace) -> None:
     """Revoke the log-ins and undo what the bot set up on this computer.
 
     Revokes both log-ins at Twitch, deletes them, the AI model's key, the password of OBS and the Discord webhook here,

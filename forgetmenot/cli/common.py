@@ -1,12 +1,17 @@
 """Shared by the commands: their options, database paths, output, running operations, errors."""
 
-import argparse
 import asyncio
 import inspect
 import os
 import re
 import sys
 import textwrap
+from argparse import (
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
 from collections.abc import (
     Callable,
     Collection,
@@ -84,7 +89,7 @@ events = covered (read by an episode) + uncovered + redacted. pruned_unread is w
 class Commands(Protocol):
     """What `ArgumentParser.add_subparsers` returns, to which commands are added."""
 
-    def add_parser(self, name: str, **kwargs: Any) -> argparse.ArgumentParser:  # noqa: ANN401
+    def add_parser(self, name: str, **kwargs: Any) -> ArgumentParser:  # noqa: ANN401
         """Add the parser of one command."""
 
 
@@ -99,7 +104,7 @@ def number_from(least: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         # 18 digits: SQLite would make a float of a larger number, and find nothing by it.
         if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
-            raise argparse.ArgumentTypeError(
+            raise ArgumentTypeError(
                 f"{text!r} is not a whole number of at least {least}"
             )
         return int(text)
@@ -258,7 +263,7 @@ def near_word(typed: str, names: Iterable[str]) -> str:
     return f" Did you mean `{match[0]}`?" if match else ""
 
 
-def _list_actions(parser: argparse.ArgumentParser, _: argparse.Namespace) -> int:
+def _list_actions(parser: ArgumentParser, _: Namespace) -> int:
     parser.print_help(sys.stderr)
     return 2
 
@@ -281,7 +286,7 @@ def _add(
         # Wrapped here, because the formatter that leaves `epilog` as it is leaves this as well.
         description=textwrap.fill(description, 100),
         epilog=declared.keys,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     shared_options = [SHARED[shared] for shared in declared.shared.split()]
     for names, how in (*shared_options, *declared.options):
@@ -289,7 +294,7 @@ def _add(
     parser.set_defaults(run=partial(_run, declared), **declared.defaults)
 
 
-async def _on_memory(declared: Command, arguments: argparse.Namespace) -> int | None:
+async def _on_memory(declared: Command, arguments: Namespace) -> int | None:
     """Run a command with the open memory, print what it read, and return the exit code."""
     from forgetmenot.store.read_only import open_existing
 
@@ -303,7 +308,7 @@ async def _on_memory(declared: Command, arguments: argparse.Namespace) -> int | 
     return int(answer or 0)
 
 
-def _run(declared: Command, arguments: argparse.Namespace) -> int:
+def _run(declared: Command, arguments: Namespace) -> int:
     """Run a command, and return the exit code."""
     if declared.on_memory:
         work = _on_memory(declared, arguments)
@@ -332,7 +337,7 @@ def _log_failed_task(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) 
     )
 
 
-def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
+def database_path(arguments: Namespace, *, folder: Path | None = None) -> Path:
     """Return the memory file that `--db` names, else that of the configured channel. Raises InputError.
 
     `folder`: where the file is without `--db`, in place of the data folder. A link is resolved, because the files
@@ -353,7 +358,7 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
     return path.resolve() if path.is_symlink() else path
 
 
-def _configured_database(arguments: argparse.Namespace) -> Path:
+def _configured_database(arguments: Namespace) -> Path:
     """Return the memory file of the channel in the settings; without usable settings the first one."""
     from forgetmenot.store.channel_state import file_for
 
@@ -365,7 +370,7 @@ def _configured_database(arguments: argparse.Namespace) -> Path:
     return file_for(data_folder() / DATABASE, channel)
 
 
-def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
+def channel_database(arguments: Namespace, channel: str) -> Path:
     """Return the memory file that `--db` names, else the channel's own in the data folder."""
     from forgetmenot.store.channel_state import file_for
 
@@ -374,7 +379,7 @@ def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
     return file_for(data_folder() / DATABASE, channel)
 
 
-def existing_database(arguments: argparse.Namespace) -> Path:
+def existing_database(arguments: Namespace) -> Path:
     """Return the memory file of a command that only reads. Raises InputError if there is none."""
     path = database_path(arguments)
     if not path.is_file():
@@ -419,7 +424,7 @@ def confirmed(
     return sys.stdin.readline().strip().casefold() == expected.casefold()
 
 
-def options_given(arguments: argparse.Namespace, config: Path | None) -> list[str]:
+def options_given(arguments: Namespace, config: Path | None) -> list[str]:
     """Return the options that start the bot with the same settings and memory."""
     options: list[str] = []
     # Absolute: what starts with the computer starts in another folder.
@@ -511,7 +516,7 @@ def _option_of(
     return option(name, nargs=nargs, metavar=name.upper(), help="in your own words")
 
 
-async def _change(db: "Database", arguments: argparse.Namespace) -> int:
+async def _change(db: "Database", arguments: Namespace) -> int:
     """Run an operation, print its result, and return the exit code. Raises InputError."""
     from forgetmenot.operations.wording import sentence
 
@@ -705,7 +710,7 @@ def emit(value: object) -> None:
 
 
 def report(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     value: object,
     lines: Iterable[str],
     to: Callable[[str], None] = say,
@@ -738,7 +743,7 @@ def picked(row: object, names: str) -> dict[str, object]:
 # ── settings of a command ───────────────────────────────────────────────────────────────────
 
 
-def use_found_file(arguments: argparse.Namespace) -> None:
+def use_found_file(arguments: Namespace) -> None:
     """Set `config` to the settings file beside the memory, if the command has --config and nobody typed it.
 
     No other place is looked at: a file in the current folder may be anybody's, and settings decide where the log-in is

@@ -1,7 +1,7 @@
 """Looks into the bot: why it gave a reply, what it cost, what waits for approval; for developers recall and prompts."""
 
-import argparse
 import hashlib
+from argparse import Namespace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -69,7 +69,7 @@ COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old ca
     keys=PROMPT_KEYS,
     shared="config db json",
 )
-async def _prompt(arguments: argparse.Namespace) -> None:
+async def _prompt(arguments: Namespace) -> None:
     """Show the exact prompt for a message, without sending anything.
 
     Shows the prompt for a message from that viewer, with the tokens of each part. No model is asked, and nothing is
@@ -147,7 +147,7 @@ async def build_prompt(
     shared="config db json",
     on_memory=True,
 )
-async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+async def _why(db: "Database", arguments: Namespace) -> common.Shown:
     """Show why the bot said something.
 
     Shows everything about one reply: who asked, what the prompt contained, what was decided and sent. Without an ID it
@@ -276,7 +276,7 @@ def _model_sentence(reply: "BotMessage", cost: str) -> str:
     keys=RECALL_KEYS,
     on_memory=True,
 )
-async def _recall(db: "Database", arguments: argparse.Namespace) -> None:
+async def _recall(db: "Database", arguments: Namespace) -> None:
     """Find the notes about viewers that messages would bring up."""
     from forgetmenot.clock import ManualClock
     from forgetmenot.memory.recall import Recall
@@ -352,7 +352,7 @@ async def _answer(
     shared="config db json",
     on_memory=True,
 )
-async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+async def _cost(db: "Database", arguments: Namespace) -> common.Shown:
     """Show what calls to AI models cost.
 
     Shows tokens and, if the settings have prices, money.
@@ -428,7 +428,7 @@ def _bill_sentence(
     shared="config db json",
     on_memory=True,
 )
-async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+async def _evaluate(db: "Database", arguments: Namespace) -> common.Shown:
     """Show how well the bot answers.
 
     Shows how its replies were taken, week by week, and how well the notes were ranked that they used.
@@ -486,7 +486,7 @@ async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Sho
     shared="config db json",
     on_memory=True,
 )
-async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+async def _actions(db: "Database", arguments: Namespace) -> common.Shown:
     """Show what the bot proposed to do, what waits for approval, and what happened."""
     from forgetmenot.languages import ENGLISH
     from forgetmenot.store import action_logs, viewers

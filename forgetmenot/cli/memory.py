@@ -3,8 +3,8 @@
 A correction deletes nothing: each change is in the note's history and can be undone.
 """
 
-import argparse
 import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,7 @@ LOGIN = option(
     keys=NOTE_KEYS,
     on_memory=True,
 )
-async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+async def _list(db: "Database", arguments: Namespace) -> common.Shown:
     """List notes in the order of their ids."""
     from forgetmenot.store import notes
 
@@ -81,7 +81,7 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     return {"notes": await as_json(db, page)}, lines or [_empty_list(arguments)]
 
 
-def _empty_list(arguments: argparse.Namespace) -> str:
+def _empty_list(arguments: Namespace) -> str:
     """Return the sentence that stands for a list of notes without any."""
     is_whole_list = arguments.viewer is None and not arguments.after
     if not is_whole_list or arguments.status != "active":
@@ -89,20 +89,20 @@ def _empty_list(arguments: argparse.Namespace) -> str:
     return "There are no notes yet. They are made while the bot listens to a stream."
 
 
-async def _subject(db: "Database", arguments: argparse.Namespace) -> str | None:
+async def _subject(db: "Database", arguments: Namespace) -> str | None:
     """Return the id of the viewer that --viewer names; None for all viewers. Raises InputError."""
     if arguments.viewer is None:
         return None
     return await common.known_viewer(db, arguments.viewer)
 
 
-def _status_filter(arguments: argparse.Namespace) -> str | None:
+def _status_filter(arguments: Namespace) -> str | None:
     """Return the status that --status names; None for all."""
     return None if arguments.status == "all" else arguments.status
 
 
 @command("memory show", NOTE, keys=NOTE_KEYS, on_memory=True)
-async def _show(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+async def _show(db: "Database", arguments: Namespace) -> common.Shown:
     """Show one note."""
     from forgetmenot.store import notes
 
@@ -124,7 +124,7 @@ def _no_note(note_id: int) -> InputError:
 
 
 @command("memory why", NOTE, keys=NOTE_KEYS, on_memory=True)
-async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+async def _why(db: "Database", arguments: Namespace) -> common.Shown:
     """Show where a note comes from."""
     from forgetmenot.memory import provenance
     from forgetmenot.store import notes
@@ -138,7 +138,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
 
 @command("memory never", on_memory=True)
-async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
+async def _never(db: "Database", _arguments: Namespace) -> common.Shown:
     """List what the bot must not mention."""
     from forgetmenot.clock import iso
     from forgetmenot.privacy.suppression_list import unlisted
@@ -221,7 +221,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 
 
 @command("viewer export", LOGIN, shared="db", on_memory=True)
-async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
+async def _export_viewer(db: "Database", arguments: Namespace) -> None:
     """Print everything stored about a viewer, as one JSON file."""
     from forgetmenot.operations.wording import sentence
 
@@ -284,7 +284,7 @@ opted out stay opted out; who was erased has to ask again."""
     keys=IMPORT_KEYS,
     shared="config db json",
 )
-async def _import(arguments: argparse.Namespace) -> None:
+async def _import(arguments: Namespace) -> None:
     """Import notes from JSON lines."""
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.database import open_database
@@ -318,7 +318,7 @@ async def _import(arguments: argparse.Namespace) -> None:
 
 
 @command("memory export", *FILTERS, keys=EXPORT_KEYS, on_memory=True)
-async def _export(db: "Database", arguments: argparse.Namespace) -> None:
+async def _export(db: "Database", arguments: Namespace) -> None:
     """Print notes as JSON lines."""
     from forgetmenot.memory.transfer import export_notes
 
@@ -330,7 +330,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
 
 
 @command("memory new-requests", keys=NEW_REQUESTS_KEYS)
-async def _new_requests(arguments: argparse.Namespace) -> None:
+async def _new_requests(arguments: Namespace) -> None:
     """Go on without the file of privacy requests, if it is lost."""
     from forgetmenot.files import instance_lock
     from forgetmenot.privacy.requests import start_new_requests
@@ -356,7 +356,7 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
     ),
     keys=BACKUP_KEYS,
 )
-async def _backup(arguments: argparse.Namespace) -> None:
+async def _backup(arguments: Namespace) -> None:
     """Copy the memory, without chat."""
     from forgetmenot.memory import backups
     from forgetmenot.store.backup import copies_of
@@ -395,7 +395,7 @@ async def _backup(arguments: argparse.Namespace) -> None:
     option("--yes", action="store_true", help="do not ask for confirmation"),
     keys=RESTORE_KEYS,
 )
-async def _restore(arguments: argparse.Namespace) -> int:
+async def _restore(arguments: Namespace) -> int:
     """Restore a backup."""
     from forgetmenot.files import instance_lock
     from forgetmenot.memory import backups

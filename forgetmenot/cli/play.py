@@ -1,10 +1,10 @@
 """`forgetmenot demo|replay|learn`: chat from a script or a file into the memory, and what came of it."""
 
-import argparse
 import os
 import shutil
 import sys
 import textwrap
+from argparse import Namespace
 from pathlib import Path
 
 from msgspec.structs import asdict
@@ -33,7 +33,7 @@ left out), "bad": {file: {"lines" (how many cannot be read), "first" (their numb
     ),
     keys=common.SUMMARY_KEYS,
 )
-async def _demo(arguments: argparse.Namespace) -> None:
+async def _demo(arguments: Namespace) -> None:
     """Play a scripted stream on this machine.
 
     Plays two evenings of a small channel through the whole bot, on a simulated Twitch, and shows a short highlight; the
@@ -144,7 +144,7 @@ def _shows_colours() -> bool:
     keys=common.SUMMARY_KEYS,
     shared="config json",
 )
-async def _replay(arguments: argparse.Namespace) -> None:
+async def _replay(arguments: Namespace) -> None:
     """Feed recorded chat through the bot.
 
     Feeds recorded chat through the same pipeline as live chat. Times are the recording's own; nothing is sent. A line
@@ -183,7 +183,7 @@ async def _replay(arguments: argparse.Namespace) -> None:
     keys=LEARN_KEYS,
     shared="config db json",
 )
-async def _learn(arguments: argparse.Namespace) -> None:
+async def _learn(arguments: Namespace) -> None:
     """Learn from the chat of past streams.
 
     Reads it in the order of time, like live chat. Its lines are not stored. First it says what that takes. It can be

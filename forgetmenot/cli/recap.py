@@ -1,6 +1,6 @@
 """`forgetmenot recap`: the recap of a stream, and its chapters for a video."""
 
-import argparse
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from forgetmenot.cli import common
@@ -31,7 +31,7 @@ FORMATS = ("youtube", "csv", "edl")
     shared="config db json",
     on_memory=True,
 )
-async def _recap(db: "Database", arguments: argparse.Namespace) -> "Shown":
+async def _recap(db: "Database", arguments: Namespace) -> "Shown":
     """Print the recap of a stream, or its chapters.
 
     Chapters are made from the stream's summaries, under the same rules as the recap: as the text that YouTube reads in

@@ -16,7 +16,8 @@ from forgetmenot.store import viewers
 from forgetmenot.store.database import Database, Row
 from forgetmenot.text.mentions import ids_in, with_names
 
-Item = Mapping[str, object]
+# What a page is sent of one thing that it shows, as JSON.
+Item = dict[str, Any]
 
 # Rows of one answer to a list that is turned in pages.
 ROWS_LIMIT = 200
@@ -166,7 +167,7 @@ async def named_rows(
     db: Database,
     rows: Iterable[Row | dict[str, object]],
     column: str,
-) -> list[dict[str, Any]]:
+) -> list[Item]:
     """Return rows with present names for the people whom the text of one column mentions."""
     items = [dict(row) for row in rows]
     texts = [item[column] for item in items]

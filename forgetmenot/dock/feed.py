@@ -144,8 +144,8 @@ class EventFeed:
         # What is older than all that is shown only made room for something newer. What is not was cleared, or is of
         # somebody who was hidden or erased.
         oldest_item = next(iter(self._shown.values()), None)
-        oldest_at = _at(oldest_item) if oldest_item is not None else 0
-        return any(_at(item) >= oldest_at for item in gone_items)
+        oldest_at = oldest_item["at"] if oldest_item is not None else 0
+        return any(item["at"] >= oldest_at for item in gone_items)
 
     def _send_to_pages(self, message: bytes) -> None:
         for messages in list(self._listeners):
@@ -167,15 +167,10 @@ class EventFeed:
 STREAM = web.AppKey("stream", EventFeed)
 
 
-def _at(item: Item) -> int:
-    """Return when an item happened (ms)."""
-    return int(str(item["at"]))
-
-
 async def _window(context: DockContext) -> dict[str, Item]:
     """Return what a page shows of what happened, by key."""
     items = await now.history(context)
-    return {str(item["key"]): item for item in items}
+    return {item["key"]: item for item in items}
 
 
 def _hello(context: DockContext, *, fresh: bool) -> bytes:

@@ -27,7 +27,10 @@ from forgetmenot.settings.load import (
 )
 from forgetmenot.settings.schema import Settings
 
+# How a setting is asked for.
 Form = dict[str, object]
+# Values to be set, by table and key.
+NewValues = Mapping[tuple[str, str], object]
 
 # What stands in the place of the file's name in an error of a value that somebody typed in the dock.
 _NEW_VALUE = "The new value"
@@ -58,7 +61,7 @@ class LiveSettings:
 
     def change(
         self,
-        values: Mapping[tuple[str, str], object],
+        values: NewValues,
         check: Callable[[Settings], None],
     ) -> Settings:
         """Change several settings permanently, all or none, and return all settings.
@@ -86,7 +89,7 @@ class LiveSettings:
             self._current = settings
         return settings
 
-    def _with_values(self, values: Mapping[tuple[str, str], object]) -> Settings:
+    def _with_values(self, values: NewValues) -> Settings:
         """Return the settings with some changed. Raises SettingsError."""
         # From the current settings, not the file: an option of the command line stays.
         tables = msgspec.to_builtins(self._current)
@@ -161,7 +164,7 @@ def _field_type(struct: type[msgspec.Struct], name: str) -> Any:  # noqa: ANN401
     raise LookupError(name)
 
 
-def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Settings:
+def change_file(path: Path, values: NewValues) -> Settings:
     """Change the settings file, and return the settings it then has.
 
     Comments and line ends stay. The new text is validated first, and a crash leaves the old file
@@ -192,7 +195,7 @@ def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Setting
     return settings
 
 
-def _changed_toml(text: str, values: Mapping[tuple[str, str], object]) -> str:
+def _changed_toml(text: str, values: NewValues) -> str:
     """Return TOML with some values changed, and all else as it was. Raises TOMLKitError and others of tomlkit's."""
     # Imported late: only a change needs it.
     import tomlkit

@@ -31,7 +31,7 @@ async def _items(page: PageRequest, actions: list[LoggedAction]) -> list[Item]:
         people += [action.asked_by, action.target_id, action.decided_by]
     shown_names = await names(page.db, (), people)
     now = page.now
-    items: list[Item] = []
+    items = []
     for action in actions:
         # Not only a viewer decides: a rule does as well, and has no name among viewers.
         decider = action.decided_by or ""

@@ -5,11 +5,11 @@ Nobody who opted out or was banned has a name here.
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from forgetmenot.dock.context import PageRequest, name_of, names, reads
+from forgetmenot.dock.context import Item, PageRequest, name_of, names, reads
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.store import streams
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from forgetmenot.memory.book import Clip, Entry, Joke
 
 FOUND_LIMIT = 20
-
-# An entry of the book as the page shows it.
-Item = dict[str, Any]
 
 
 async def _book(page: PageRequest) -> object:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from forgetmenot.dock.context import (
+    Item,
     PageRequest,
     name_of,
     named_rows,
@@ -40,7 +41,7 @@ async def _notes(page: PageRequest) -> object:
     return {"total": total, "rows": await _items(page, rows)}
 
 
-async def _items(page: PageRequest, rows: Sequence[Note]) -> list[dict[str, object]]:
+async def _items(page: PageRequest, rows: Sequence[Note]) -> list[Item]:
     """Return notes as the page shows them."""
     editors = await dock_rows.editors(page.db, [note.id for note in rows])
     facts = [note.fact for note in rows]
@@ -64,7 +65,7 @@ async def _items(page: PageRequest, rows: Sequence[Note]) -> list[dict[str, obje
     return items
 
 
-def _item(note: Note, shown_names: Mapping[str, str]) -> dict[str, object]:
+def _item(note: Note, shown_names: Mapping[str, str]) -> Item:
     """Return what a note itself says of how it is shown."""
     return {
         "id": note.id,

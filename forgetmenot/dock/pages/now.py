@@ -1,6 +1,7 @@
 """Now: how things stand, and what happened. `dock/feed` sends both as they change."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
 from forgetmenot.dock.context import DockContext, Item, PageRequest, names, reads
@@ -194,7 +195,7 @@ async def history(context: DockContext, limit: int = FEED_LIMIT) -> list[Item]:
     colors = await viewers.colors(db, shown_names)
     wording = _Wording(shown_names, colors, context.language)
     asking_ids = {action.bot_message_id for action in actions if waits(action)}
-    items = list[Item](await dock_rows.lines(db, limit))
+    items = await dock_rows.lines(db, limit)
     for episode in episodes:
         # Of a stretch in which nothing happened the feed has nothing to show.
         if episode["summary"] != NOTHING:
@@ -206,7 +207,7 @@ async def history(context: DockContext, limit: int = FEED_LIMIT) -> list[Item]:
         items.append(_reply(reply, wording, asks=reply.id in asking_ids))
     for action in reversed(actions):
         items.append(_action(action, wording))
-    return sorted(items, key=lambda item: int(str(item["at"])))
+    return sorted(items, key=itemgetter("at"))
 
 
 class _Wording(NamedTuple):

@@ -124,7 +124,7 @@ async def _person(page: PageRequest) -> object:
 
 async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
     """Return what the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
-    items: list[Item] = []
+    items = []
     for row in await notes.suppressions(db):
         if row.viewer_id != viewer_id:
             continue
@@ -173,7 +173,7 @@ async def _facts(
     db: Database,
     viewer_id: str,
     zone: str,
-) -> list[dict[str, object]]:
+) -> list[Item]:
     """Return what is noted of somebody, each with the end (ms) of the plan that it states, if it states one."""
     rows = await picture_rows.facts(db, viewer_id)
     facts = await named_rows(db, rows, "fact")

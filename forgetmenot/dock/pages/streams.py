@@ -61,7 +61,7 @@ async def _moments(db: Database, stream_id: int) -> list[Item]:
     rows = await figures.moments_of(db, stream_id)
     viewer_ids = [row["viewer_id"] for row in rows]
     shown_names = await names(db, (), viewer_ids)
-    moments: list[Item] = []
+    moments = []
     for row in rows:
         viewer_id = row["viewer_id"]
         moment = {
