@@ -691,10 +691,13 @@ async def _clean_recap_files(
     What the bot said to them goes too, and these replies: they need not have the name.
     """
     reply_texts = await bot_messages.texts_to(db, person.viewer_id, reply_ids)
-    stems_of_replies = [fact_stems(text) for text in reply_texts]
     own_facts = await personal_data.facts_of(db, person.viewer_id)
     mentioning_texts = await traced_texts.recap_mentions(db, person.viewer_id)
-    texts_about = TextsAbout(person, own_facts.values(), mentioning_texts)
+    # in threads: patterns of hundreds of facts, and the stems of a month of replies, would hold the event loop
+    stems_of_replies = await asyncio.to_thread(_stems_of_each, reply_texts)
+    texts_about = await asyncio.to_thread(
+        TextsAbout, person, own_facts.values(), mentioning_texts
+    )
 
     def cleaned(text: str, is_quote: bool) -> str:  # noqa: FBT001  # a TextCleaner
         if is_quote:
@@ -714,6 +717,11 @@ async def _clean_recap_files(
         )
     if changed_lines:
         report.rewritten["recap_files"] = changed_lines
+
+
+def _stems_of_each(texts: Iterable[str]) -> list[frozenset[str]]:
+    """Return the stems of each text."""
+    return [fact_stems(text) for text in texts]
 
 
 def _empty_logs(database: Path, person: NameForms) -> None:
