@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from forgetmenot.clock import Clock
+from forgetmenot.domain import Line
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
 from forgetmenot.languages import join_reasons, reason
@@ -172,7 +173,7 @@ class Compactor:
     ) -> list[Window]:
         """Return the windows that are due among unread lines, without those that got no answer in this pass."""
         memory = self._settings().memory
-        lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
+        lines = await self._unread_lines(due_at=self._clock.now())
         wait = 0
         # the first summary comes soon, so that a new streamer sees one
         is_first_summary = await self._db.highest_id("episodes") == 0
@@ -190,6 +191,13 @@ class Compactor:
         )
         to_read = [line for line in lines if line.seq not in report.unanswered]
         return windows(to_read, cut)
+
+    async def _unread_lines(self, due_at: int = events.END_OF_TIME) -> list[Line]:
+        """Return the oldest unread lines, but for those that at `due_at` (ms) wait for another try."""
+        # in the reader's thread: making so many objects would hold the event loop for 5 to 10 ms
+        return await self._db.together(
+            lambda snapshot: events.unread(snapshot, READ_AT_ONCE, due_at=due_at)
+        )
 
     def _number_at_once(self, due: int, report: PassReport) -> int:
         """Return how many of the windows that are due are summarised together.
@@ -273,7 +281,7 @@ class Compactor:
         before = self._clock.certain() - longest_age + head_start
         while True:
             episodes_before = len(report.episodes)
-            lines = await events.unread(self._db, READ_AT_ONCE)
+            lines = await self._unread_lines()
             for window in aged(lines, memory.window_max_events, before):
                 episode = await self._summariser.by_counting(window)
                 await self._write(episode, report)
