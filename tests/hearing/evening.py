@@ -60,7 +60,7 @@ class Twitch(TwitchSim):
         router.add_get("/eventsub", self.events.socket)
         router.add_post("/helix/eventsub/subscriptions", self.events.subscribe)
 
-    async def happens(self, kind: str, who: str = "", **event: Any) -> None:  # noqa: ANN401  # Twitch's own shapes
+    async def happens(self, kind: str, login: str = "", **event: Any) -> None:  # noqa: ANN401  # Twitch's own shapes
         """One event; `now` among its values is the moment it happens at."""
         owner = self.world.owner
         now = stamp(self.now())
@@ -69,8 +69,8 @@ class Twitch(TwitchSim):
             "broadcaster_user_login": "demo",
             "broadcaster_user_name": "Demo",
         }
-        if who:
-            user = self.world.user(who)
+        if login:
+            user = self.world.user(login)
             room |= {
                 "user_id": user.id,
                 "user_login": user.login,
@@ -122,17 +122,17 @@ async def evening(
 ) -> AsyncIterator[Evening]:
     """`model`: a server that is not open yet. `streamer`: whether the streamer has logged in beside the bot."""
     captions = folder / "obs" / "captions.txt"
-    here = folder / "bot"
+    folder_of_bot = folder / "bot"
     captions.parent.mkdir()
     captions.write_text("from yesterday\n", encoding="utf-8")
-    here.mkdir()
-    set_up(level="debug", folder=here, console=False)
+    folder_of_bot.mkdir()
+    set_up(level="debug", folder=folder_of_bot, console=False)
     async with (
         model,
         Twitch(clock.now) as twitch,
         loopback_obs(LoopbackObs({"Captions": ""})) as there,
     ):
-        path = here / "memory.sqlite3"
+        path = folder_of_bot / "memory.sqlite3"
         store = TokenStore(login_folder(path), use_keyring=False)
         log_in(twitch, store, BOT)
         if streamer:
@@ -202,12 +202,12 @@ async def the_stream_begins(tonight: Evening) -> None:
         category_name="Hades",
         content_classification_labels=[],
     )
-    wanted = {"live": "1", "title": "Boss rush", "category": "Hades"}
-    await state_becomes(tonight.bot, wanted)
+    state = {"live": "1", "title": "Boss rush", "category": "Hades"}
+    await state_becomes(tonight.bot, state)
     tonight.twitch.go_live(title="Boss rush", game="Hades")
 
 
-async def state_becomes(bot: Bot, wanted: dict[str, str]) -> None:
+async def state_becomes(bot: Bot, state: dict[str, str]) -> None:
     async with asyncio.timeout(60):
-        while not wanted.items() <= (await channel_state.read_all(bot.db)).items():  # noqa: ASYNC110
+        while not state.items() <= (await channel_state.read_all(bot.db)).items():  # noqa: ASYNC110
             await asyncio.sleep(0.02)

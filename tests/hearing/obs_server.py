@@ -72,13 +72,15 @@ class LoopbackObs:
         self.clients.add(client)
         with contextlib.suppress(Exception):
             async for message in client:
-                asked = msgpack.unpackb(message)["d"]
-                self.asked.append(asked["requestType"])
-                await client.send(msgpack.packb({"op": 7, "d": self._response(asked)}))
+                request = msgpack.unpackb(message)["d"]
+                self.asked.append(request["requestType"])
+                await client.send(
+                    msgpack.packb({"op": 7, "d": self._response(request)})
+                )
         self.clients.discard(client)
 
-    def _response(self, asked: dict[str, Any]) -> dict[str, Any]:
-        kind = asked["requestType"]
+    def _response(self, request: dict[str, Any]) -> dict[str, Any]:
+        kind = request["requestType"]
         data = dict[str, Any]()
         status: dict[str, Any] = {"result": True, "code": 100}
         if kind == "GetInputList":
@@ -91,7 +93,7 @@ class LoopbackObs:
             }
         elif kind == "GetStreamStatus":
             data = {"outputActive": self.streaming, "outputReconnecting": False}
-        elif (name := asked["requestData"]["inputName"]) in self.sources:
+        elif (name := request["requestData"]["inputName"]) in self.sources:
             data = {
                 "inputSettings": {"text": self.sources[name], "font": {}},
                 "inputKind": "text_gdiplus_v3",
@@ -100,7 +102,7 @@ class LoopbackObs:
             status = {"result": False, "code": 600, "comment": "No source was found."}
         return {
             "requestType": kind,
-            "requestId": asked["requestId"],
+            "requestId": request["requestId"],
             "requestStatus": status,
             "responseData": data,
         } | self.lie

@@ -20,18 +20,18 @@ from forgetmenot.hearing.sources import CaptionFile
 STEP = 400
 
 
-def heard(*shown: str, step: int = STEP) -> list[str]:
+def heard(*captions: str, step: int = STEP) -> list[str]:
     """The lines of captions shown one after the other, and a pause."""
     reader = CaptionReader()
     lines = list[str]()
     now = 0
-    for now, text in enumerate(shown):
+    for now, text in enumerate(captions):
         lines += reader.shows(text, now * step)
-    return lines + reader.shows(shown[-1], now * step + QUIET)
+    return lines + reader.shows(captions[-1], now * step + QUIET)
 
 
 @pytest.mark.parametrize(
-    ("shown", "lines"),
+    ("captions", "lines"),
     [
         (
             ["so", "so today", "so today we fight the boss"],
@@ -72,13 +72,13 @@ def heard(*shown: str, step: int = STEP) -> list[str]:
     ],
 )
 def test_a_caption_that_grows_is_one_line_and_a_repeated_one_is_none(
-    shown: list[str], lines: list[str]
+    captions: list[str], lines: list[str]
 ) -> None:
-    assert heard(*shown) == lines
+    assert heard(*captions) == lines
 
 
 @pytest.mark.parametrize(
-    ("shown", "lines"),
+    ("captions", "lines"),
     [
         (["[BLANK_AUDIO]", "[BLANK_AUDIO]"], []),
         (
@@ -101,9 +101,9 @@ def test_a_caption_that_grows_is_one_line_and_a_repeated_one_is_none(
     ],
 )
 def test_what_a_recognizer_writes_where_nobody_speaks_is_no_line(
-    shown: list[str], lines: list[str]
+    captions: list[str], lines: list[str]
 ) -> None:
-    assert heard(*shown) == lines
+    assert heard(*captions) == lines
 
 
 def test_thanks_for_watching_are_words_where_somebody_has_just_spoken() -> None:
@@ -140,8 +140,10 @@ def test_somebody_who_speaks_without_a_pause_is_heard_before_the_end() -> None:
 
 
 @given(st.lists(st.text(max_size=400), min_size=1, max_size=30))
-def test_whatever_is_shown_costs_bounded_lines(shown: list[str]) -> None:
-    assert all(0 < len(line) <= MAX_LINE and "\n" not in line for line in heard(*shown))
+def test_whatever_is_shown_costs_bounded_lines(captions: list[str]) -> None:
+    assert all(
+        0 < len(line) <= MAX_LINE and "\n" not in line for line in heard(*captions)
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,8 +172,8 @@ def test_the_lines_of_a_file_are_its_words(text: str, lines: list[str]) -> None:
 def test_a_number_counts_a_subtitle_behind_a_gap_alone(
     lines: list[str], *, after_gap: bool
 ) -> None:
-    shown = caption_lines("3\nhello", subtitles=True, after_gap=after_gap)
-    assert shown == lines
+    read_lines = caption_lines("3\nhello", subtitles=True, after_gap=after_gap)
+    assert read_lines == lines
 
 
 @pytest.mark.parametrize(
@@ -227,18 +229,18 @@ def test_the_same_line_is_said_again_after_half_a_minute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "lines"),
+    ("caption", "lines"),
     [
         ("the boss is up", ["the boss is up"]),
         ("the boss is down again", ["again"]),
         ("the boss", []),
     ],
 )
-def test_what_was_finished_is_not_corrected(shown: str, lines: list[str]) -> None:
+def test_what_was_finished_is_not_corrected(caption: str, lines: list[str]) -> None:
     reader = CaptionReader()
     reader.shows("the boss is down", 0)
     assert reader.quiet(2 * SECOND) == ["the boss is down"]
-    assert reader.ends(shown, 3 * SECOND) == lines
+    assert reader.ends(caption, 3 * SECOND) == lines
 
 
 def test_one_word_that_was_finished_goes_on() -> None:
@@ -255,7 +257,7 @@ def test_what_stood_there_before_is_not_corrected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "lines"),
+    ("captions", "lines"),
     [
         # half of it is the same
         (["one two three four", "one two five six"], ["one two five six"]),
@@ -269,8 +271,8 @@ def test_what_stood_there_before_is_not_corrected() -> None:
         (["今日は雨です", "は雨です今年"], ["今日は雨です今年"]),
     ],
 )
-def test_whether_it_is_the_same_caption(shown: list[str], lines: list[str]) -> None:
-    assert heard(*shown) == lines
+def test_whether_it_is_the_same_caption(captions: list[str], lines: list[str]) -> None:
+    assert heard(*captions) == lines
 
 
 WORDS = [f"word{number}" for number in range(80)]
@@ -307,8 +309,8 @@ def test_a_late_correction_repeats_nothing(before: str) -> None:
 def test_somebody_who_talks_for_an_hour_takes_no_memory() -> None:
     reader = CaptionReader()
     for number in range(2_000):
-        shown = " ".join(f"word{n}" for n in range(max(0, number - 12), number))
-        reader.shows(shown, number)
+        caption = " ".join(f"word{n}" for n in range(max(0, number - 12), number))
+        reader.shows(caption, number)
         assert len(reader._pieces) < 450
 
 

@@ -47,11 +47,11 @@ class PlayedModel(SimOpenAI):
     """Answers by the script, so each answer shows that its line was in the prompt."""
 
     def _write(self, sent: Sent, *, obey: bool) -> str:  # noqa: ARG002  # it knows every format
-        asked = "\n".join(str(message["content"]) for message in sent["messages"])
+        prompt = "\n".join(str(message["content"]) for message in sent["messages"])
         fitting = (
             answer
-            for task, shown, answer in PLAYED
-            if task in asked and all(one in asked for one in shown)
+            for task, clues, answer in PLAYED
+            if task in prompt and all(clue in prompt for clue in clues)
         )
         return json.dumps(
             next(fitting, {"summary": "Chat talked.", "notes": [], "say": ""})
@@ -104,12 +104,12 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
 
         await bot.ingest.flush()
         await backups.make(db, at=clock.now(), keep=3)
-        held = holding(tmp_path / "bot")
-        assert set(held) == set(MARKS)
-        assert {file.name for files in held.values() for file in files} <= {
-            "memory.sqlite3",
-            "memory.sqlite3-wal",
-        }
+        files_by_mark = holding(tmp_path / "bot")
+        assert set(files_by_mark) == set(MARKS)
+        file_names: set[str] = set()
+        for files in files_by_mark.values():
+            file_names.update(file.name for file in files)
+        assert file_names <= {"memory.sqlite3", "memory.sqlite3-wal"}
 
         for number in range(30):
             await tonight.clock.advance(5 * SECOND)
@@ -155,7 +155,7 @@ def holding(folder: Path) -> dict[str, list[Path]]:
     """Which of the spoken words stand in which files."""
     data = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     places = {
-        mark: [file for file, held in data.items() if mark.encode() in held]
+        mark: [file for file, content in data.items() if mark.encode() in content]
         for mark in MARKS
     }
     return {mark: files for mark, files in places.items() if files}

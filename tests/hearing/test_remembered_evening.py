@@ -71,7 +71,7 @@ class Model(SimOpenAI):
         chats = [prompt.rpartition("<chat>")[2] for prompt in prompts]
         is_summary = ["Said on" in prompt for prompt in prompts]
         return "".join(
-            chat for chat, wanted in zip(chats, is_summary, strict=True) if wanted
+            chat for chat, is_chosen in zip(chats, is_summary, strict=True) if is_chosen
         )
 
 
@@ -137,8 +137,10 @@ async def names_are_used_by_others_too(tonight: Evening, model: Model) -> None:
     assert answer.text == "I'll call you Kimmy. !callme off removes it."
     await ask(tonight, "kim", "!pronouns they/them")
     await ask(tonight, "alice", f"@{BOT} what do you think of kim?")
-    others = model.prompt.partition("<others>\n")[2].partition("</others>")[0]
-    assert others.startswith('Kim: call them "Kimmy"; their pronouns: they/them\n')
+    notes_of_others = model.prompt.partition("<others>\n")[2].partition("</others>")[0]
+    assert notes_of_others.startswith(
+        'Kim: call them "Kimmy"; their pronouns: they/them\n'
+    )
     replies = model.prompt.partition("<bot_replies>\n")[2]
     assert "!callme off" not in replies, "no openers of commands"
 
@@ -160,12 +162,12 @@ async def a_line_is_kept_in_the_book(tonight: Evening) -> None:
 
 
 async def the_hour_is_summarised(tonight: Evening, model: Model) -> None:
-    for who, text in (
+    for login, text in (
         ("lars", "the lamp is a spoon"),
         ("gina", "I play drums in Rust"),
         ("alice", "it fell on the forty-first try!"),
     ):
-        await tonight.twitch.say(who, text)
+        await tonight.twitch.say(login, text)
         await tonight.passes(MINUTE)
     for _ in range(4):
         await tonight.passes(10 * MINUTE)
@@ -249,6 +251,6 @@ async def a_month_later_it_is_remembered(tonight: Evening, model: Model) -> None
         await ask(tonight, "newbie", f"@{BOT} {question}")
         past = model.prompt.partition("<past_episode>\n")[2]
         past = past.partition("</past_episode>")[0]
-        [told] = [told for told in past.splitlines() if entry in told][:1]
-        assert ", 4 weeks ago, at 0:" in told
+        [line] = [line for line in past.splitlines() if entry in line][:1]
+        assert ", 4 weeks ago, at 0:" in line
         assert "Lars" not in model.prompt

@@ -102,7 +102,7 @@ def folder(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("harm", "named"),
+    ("harm", "reason"),
     [
         (huge, ""),
         (folder, "not a text file"),
@@ -111,14 +111,14 @@ def folder(path: Path) -> None:
     ],
 )
 async def test_a_file_that_is_no_file_of_captions(
-    path: Path, harm: Callable[[Path], None], named: str
+    path: Path, harm: Callable[[Path], None], reason: str
 ) -> None:
     async with listening(HearingSettings(captions=str(path))) as listener:
         await asyncio.sleep(0.1)
         await asyncio.to_thread(harm, path)
         await (
-            until(lambda: named in listener.hearing.trouble)
-            if named
+            until(lambda: reason in listener.hearing.trouble)
+            if reason
             else asyncio.sleep(0.2)
         )
         if path.is_dir():
@@ -210,8 +210,8 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(
         async def shows(*texts: str) -> None:
             for text in texts:
                 await there.write("Captions", text)
-                asked = len(there.asked)
-                await until(lambda: len(there.asked) > asked + 1)  # noqa: B023  # awaited at once
+                request_count = len(there.asked)
+                await until(lambda: len(there.asked) > request_count + 1)  # noqa: B023  # awaited at once
 
         await until(lambda: "GetInputSettings" in there.asked)
         assert listener.live == [True], "OBS streamed already"

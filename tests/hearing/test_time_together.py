@@ -38,8 +38,8 @@ class Model(SimOpenAI):
         if "Summarise this chat" in prompt or "write its recap" in prompt:
             return json.dumps({"summary": SUMMARY})
         number = len(self.seen)
-        said = "Happy anniversary" if CONGRATULATE in prompt else "Hello"
-        return json.dumps(line(f"{said}, number {number}."))
+        greeting = "Happy anniversary" if CONGRATULATE in prompt else "Hello"
+        return json.dumps(line(f"{greeting}, number {number}."))
 
     @property
     def speaker(self) -> str:
@@ -139,8 +139,8 @@ async def newcomers_and_returners_catch_up(tonight: Evening) -> None:
     await tonight.passes(31 * MINUTE)
     answer = await ask(tonight, "newbie", "!missed")
     assert answer.text == f"This stream so far: {SUMMARY}"
-    done = await by_the_streamer(tonight, "so_far", text="The keeper fell to Alice!")
-    assert done.ok
+    result = await by_the_streamer(tonight, "so_far", text="The keeper fell to Alice!")
+    assert result.ok
     answer = await ask(tonight, "rookie", "!missed")
     assert answer.text == "This stream so far: The keeper fell to Alice!"
 
@@ -165,8 +165,8 @@ async def newcomers_and_returners_catch_up(tonight: Evening) -> None:
     tonight.twitch.world.moderator(BOT)
     await ask(tonight, "newbie", "!streak")  # its next line shows that it is one
     await tonight.passes(31 * SECOND)  # with that line read, too
-    done = await by_the_streamer(tonight, "pin_so_far")
-    assert done.ok
+    result = await by_the_streamer(tonight, "pin_so_far")
+    assert result.ok
     pinned = "This stream so far: The keeper fell to Alice!"
     assert tonight.twitch.helix.pinned == pinned
 

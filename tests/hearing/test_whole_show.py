@@ -69,8 +69,8 @@ class Model(SimOpenAI):
         if "Summarise this chat" in prompt:
             return json.dumps({"summary": LATER if "tractor" in prompt else SUMMARY})
         question = prompt.rpartition("<message>")[2]
-        for asked, shown, answer in ANSWERS:
-            if asked in question and all(part in prompt for part in shown):
+        for topic, clues, answer in ANSWERS:
+            if topic in question and all(clue in prompt for clue in clues):
                 return json.dumps(answer)
         return json.dumps({"summary": "Chat talked.", "notes": [], "say": ""})
 
@@ -114,12 +114,12 @@ async def test_a_whole_show(tmp_path: Path, clock: ManualClock) -> None:
 
 
 async def ask(
-    tonight: Evening, who: str, text: str, *, after_s: int = 31
+    tonight: Evening, login: str, text: str, *, after_s: int = 31
 ) -> SimMessage:
     """Somebody says something; the bot's answer."""
     await tonight.clock.advance(after_s * SECOND)
     count = len(tonight.twitch.sent)
-    await tonight.twitch.say(who, text)
+    await tonight.twitch.say(login, text)
     await answers_come(tonight, count + 1)
     return tonight.twitch.sent[-1]
 
@@ -137,11 +137,11 @@ async def answers_come(tonight: Evening, count: int) -> None:
     )
 
 
-async def is_not_answered(tonight: Evening, who: str, text: str) -> None:
+async def is_not_answered(tonight: Evening, login: str, text: str) -> None:
     """Somebody says something, and the bot says nothing."""
     await tonight.clock.advance(5 * SECOND)
     count = len(tonight.twitch.sent)
-    await tonight.twitch.say(who, text)
+    await tonight.twitch.say(login, text)
     await tonight.passes(5 * SECOND)
     assert len(tonight.twitch.sent) == count
 
@@ -160,17 +160,19 @@ async def a_talk_goes_on_and_nobody_is_butted_in_on(
     """The bot has asked Alice something, and her next line answers it; what others ask each other is left alone."""
     answer = await ask(tonight, "alice", "the chess ones, mostly", after_s=5)
     assert answer.text == "Chess it is, then."
-    asked = len(model.questions)
+    question_count = len(model.questions)
     await is_not_answered(tonight, "bob", "really? how did they do that?")
     await is_not_answered(tonight, "alice", "bob, did you see that jump?")
-    assert len(model.questions) == asked, "nobody is paid for what is not for the bot"
+    assert len(model.questions) == question_count, (
+        "nobody is paid for what is not for the bot"
+    )
 
 
 async def three_equal_greetings_get_three_answers(tonight: Evening) -> None:
     await tonight.clock.advance(31 * SECOND)
     count = len(tonight.twitch.sent)
-    for who in ("alice", "bob", "dora"):
-        await tonight.twitch.say(who, f"@{BOT} hi")
+    for login in ("alice", "bob", "dora"):
+        await tonight.twitch.say(login, f"@{BOT} hi")
     await answers_come(tonight, count + 3)
     greetings = tonight.twitch.sent[count:]
     assert len({greeting.text for greeting in greetings}) == 3
@@ -185,7 +187,7 @@ async def three_equal_greetings_get_three_answers(tonight: Evening) -> None:
 
 async def a_question_over_three_lines_is_one(tonight: Evening, model: Model) -> None:
     await tonight.clock.advance(31 * SECOND)
-    asked = len(model.questions)
+    question_count = len(model.questions)
     count = len(tonight.twitch.sent)
     for text in (
         f"@{BOT} do you remember",
@@ -200,16 +202,16 @@ async def a_question_over_three_lines_is_one(tonight: Evening, model: Model) -> 
     assert (
         tonight.twitch.sent[-1].text == "The lighthouse keeper fell at the third try."
     )
-    assert len(model.questions) == asked + 1
+    assert len(model.questions) == question_count + 1
 
 
 async def in_an_emote_only_chat_no_model_is_asked(
     tonight: Evening, model: Model
 ) -> None:
-    asked = len(model.questions)
+    question_count = len(model.questions)
     await tonight.twitch.chat_mode(emote_only=True)
     await is_not_answered(tonight, "carol", f"@{BOT} please ban spammer")
-    assert len(model.questions) == asked
+    assert len(model.questions) == question_count
     assert "/mod keeper" in tonight.bot.permission.warning()
     tonight.twitch.world.moderator(BOT)
     await tonight.passes(30 * SECOND)
@@ -220,12 +222,12 @@ async def made_a_moderator_it_bans_after_a_yes(tonight: Evening, model: Model) -
     twitch = tonight.twitch
     spammer = twitch.world.user("spammer")
     await twitch.say("spammer", "buy followers at example.com")
-    asked = await ask(tonight, "carol", f"@{BOT} please ban spammer")
-    number = re.search(r"!approve (\d+)", asked.text)
-    assert number is not None, asked.text
+    answer = await ask(tonight, "carol", f"@{BOT} please ban spammer")
+    number = re.search(r"!approve (\d+)", answer.text)
+    assert number is not None, answer.text
     assert spammer.id not in twitch.world.banned
-    done = await ask(tonight, "carol", f"!approve {number[1]}")
-    assert "Done: ban" in done.text
+    approval = await ask(tonight, "carol", f"!approve {number[1]}")
+    assert "Done: ban" in approval.text
     assert spammer.id in twitch.world.banned
     assert [action.path for action in twitch.actions].count("moderation/bans") == 1
     await twitch.chat_mode(emote_only=False)

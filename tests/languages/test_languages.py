@@ -37,9 +37,12 @@ OTHERS = sorted(set(languages()) - {"en"})
 
 def filled_in(text: str | tuple[str, str]) -> set[str]:
     texts = (text,) if isinstance(text, str) else text
-    return {
-        name for one in texts for _, name, _, _ in string.Formatter().parse(one) if name
-    }
+    names = set()
+    for template in texts:
+        for _, name, _, _ in string.Formatter().parse(template):
+            if name:
+                names.add(name)
+    return names
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -57,11 +60,11 @@ def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
 
 
 def test_every_text_that_the_page_asks_for_is_there_and_none_is_left_over() -> None:
-    asked = set(re.findall(r'\b(?:t|parts)\(\s*"([\w.]+)"', PAGE))
-    assert len(asked) > 150
+    keys = set(re.findall(r'\b(?:t|parts)\(\s*"([\w.]+)"', PAGE))
+    assert len(keys) > 150
     assert (
         sorted(
-            key for key in asked if f"page.{key}" not in ENGLISH and key not in ENGLISH
+            key for key in keys if f"page.{key}" not in ENGLISH and key not in ENGLISH
         )
         == []
     )
@@ -82,11 +85,13 @@ def test_every_text_that_the_page_asks_for_is_there_and_none_is_left_over() -> N
 def test_every_operation_action_and_setting_has_its_words() -> None:
     assert [
         name
-        for name, one in OPERATIONS.items()
-        if one.examples and f"does.{name}" not in ENGLISH
+        for name, operation in OPERATIONS.items()
+        if operation.examples and f"does.{name}" not in ENGLISH
     ] == []
     assert [
-        one.name for one in actions.ACTIONS if f"action.name.{one.name}" not in ENGLISH
+        action.name
+        for action in actions.ACTIONS
+        if f"action.name.{action.name}" not in ENGLISH
     ] == []
     assert [
         label.group
@@ -105,23 +110,23 @@ def test_every_operation_action_and_setting_has_its_words() -> None:
 
 
 def test_every_result_of_a_service_has_its_words() -> None:
-    said: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     operations = PACKAGE / "operations"
     modules = [operations / f"{name}.py" for name in ("executor", "run", "commands")]
     for path in (*modules, *sorted((operations / "handlers").glob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "code":
-                said.append(node.value)
+                nodes.append(node.value)
             called = getattr(node, "func", None)
             if getattr(called, "id", getattr(called, "attr", "")) in {
                 "_result",
                 "Refused",
             }:
-                said += getattr(node, "args", [])
+                nodes += getattr(node, "args", [])
     codes = {
         str(part.value)
-        for one in said
-        for part in ast.walk(one)
+        for node in nodes
+        for part in ast.walk(node)
         if isinstance(part, ast.Constant)
     }
     wordless = {
@@ -132,12 +137,14 @@ def test_every_result_of_a_service_has_its_words() -> None:
         "status",
         "input",
     }  # their data are shown
-    wanted = {code for code in codes - wordless if re.fullmatch(r"[a-z_]+", code)}
-    assert len(wanted) > 40
+    expected_codes = {
+        code for code in codes - wordless if re.fullmatch(r"[a-z_]+", code)
+    }
+    assert len(expected_codes) > 40
     assert (
         sorted(
             code
-            for code in wanted
+            for code in expected_codes
             if f"chat.{code}" not in ENGLISH and f"result.{code}" not in ENGLISH
         )
         == []
@@ -155,8 +162,8 @@ def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -
     }
     code = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     literals = set(re.findall(r'"(\w+)"', "\n".join(code.values())))
-    named = {rule.name for rule in RULES} | {account.value for account in Account}
-    assert sorted(there.keys() - literals - named) == []
+    names = {rule.name for rule in RULES} | {account.value for account in Account}
+    assert sorted(there.keys() - literals - names) == []
     for path, text in code.items():
         for node in ast.walk(ast.parse(text)) if "reason(" in text else ():
             if not (
@@ -168,8 +175,10 @@ def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -
             if isinstance(key := node.args[0], ast.Constant) and isinstance(
                 key.value, str
             ):
-                given = {keyword.arg for keyword in node.keywords}
-                assert filled_in(there[key.value]) <= given, f"{path.name}: {key.value}"
+                values = {keyword.arg for keyword in node.keywords}
+                assert filled_in(there[key.value]) <= values, (
+                    f"{path.name}: {key.value}"
+                )
 
 
 def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
@@ -179,8 +188,8 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
         "not undone: no answer in time",
         "nicht rückgängig gemacht: keine Antwort in der Zeit",
     )
-    kept = read_reason(why.row)
-    assert (kept, german.reason(kept)) == (why, german.reason(why))
+    stored = read_reason(why.row)
+    assert (stored, german.reason(stored)) == (why, german.reason(why))
     assert german.reason(str(ForgetMeNotError(why))) == german.reason(why)
     assert (
         german.reason(join_reasons("", why, reason("undone")))

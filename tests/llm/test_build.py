@@ -20,7 +20,7 @@ LOCAL = ModelSettings(
 
 
 @pytest.mark.parametrize(
-    ("chosen", "model", "key", "said"),
+    ("chosen", "model", "key", "sentence"),
     [
         *(
             (GEMINI, "m", "  ", part)
@@ -43,11 +43,11 @@ LOCAL = ModelSettings(
     ],
 )
 def test_what_can_never_work_is_refused_with_the_way_out(
-    chosen: ModelSettings, model: str, key: str, said: str
+    chosen: ModelSettings, model: str, key: str, sentence: str
 ) -> None:
     with pytest.raises(SettingsError) as caught:
         build_model(chosen, model, NoMeter(), environ={"GEMINI_API_KEY": key})
-    assert said in str(caught.value)
+    assert sentence in str(caught.value)
     assert "schlüssel" not in str(caught.value)
 
 
@@ -70,11 +70,11 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
         "build.build_models(ModelSettings(provider=Provider.GEMINI), None, environ={'GEMINI_API_KEY': 'k'});"
         "print([m for m in ('google.genai', 'aiohttp') if m in sys.modules])"
     )
-    shown = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    assert shown.stdout.strip() == "[]"
+    assert output.stdout.strip() == "[]"

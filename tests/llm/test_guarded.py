@@ -229,17 +229,17 @@ async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
     settings = Settings(limits=limits, prices={"big": PriceSettings(input=2)})
     limit = SpendLimit(settings=lambda: settings, used=used)
     model = Scripted().guard()
-    found = set()
-    said = set()
+    left_out = set()
+    sentences = set()
     model.spending = limit
     for purpose in Purpose:
         try:
             await model.generate(ModelRequest(purpose, "", "", 1))
         except ModelUnavailable as error:
-            found.add(purpose)
-            said.add(str(error))
-    assert said <= {limit.line}
-    return found
+            left_out.add(purpose)
+            sentences.add(str(error))
+    assert sentences <= {limit.line}
+    return left_out
 
 
 BRIEFS = {Purpose.BRIEF, Purpose.RECAP}

@@ -27,16 +27,16 @@ Blame the ladder! ×4, 4 people"""
 
 
 def test_a_window_becomes_claims_and_bits_and_its_sentences_become_notes() -> None:
-    told = summary(CHAT)
-    assert told == (
+    text = summary(CHAT)
+    assert text == (
         'P3 has a cat called Miso. P4 moved to Oslo last month. Running bit: chat kept saying "blame the ladder".'
     )
     assert summary("no transcript at all") == summary("") == NOTHING
     assert (
-        recap(f"- {told} P5 plays chess.\n- {NOTHING}\n- P5 plays chess.")
-        == f"{told} P5 plays chess."
+        recap(f"- {text} P5 plays chess.\n- {NOTHING}\n- P5 plays chess.")
+        == f"{text} P5 plays chess."
     )
-    cat, home, bit = json.loads(extract(fence("episode", told)))["notes"]
+    cat, home, bit = json.loads(extract(fence("episode", text)))["notes"]
     assert (cat["who"], cat["fact"], cat["said_by"]) == (
         "P3",
         "has a cat called Miso",
@@ -78,10 +78,10 @@ SILENT = (
 
 
 def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None:
-    told = ANSWERED | dict.fromkeys(SILENT, "")
-    answers = {text: ask(f"@ForgetMeNot {text}") for text in told}
-    assert {text: one["say"] for text, one in answers.items()} == told
-    assert {one["action"] for one in answers.values()} == {None}
+    expected = ANSWERED | dict.fromkeys(SILENT, "")
+    answers = {text: ask(f"@ForgetMeNot {text}") for text in expected}
+    assert {text: answered["say"] for text, answered in answers.items()} == expected
+    assert {answered["action"] for answered in answers.values()} == {None}
     clip = ask("ForgetMeNot, clip that!")
     assert (clip["action"], clip["say"]) == (
         {"name": "clip"},
@@ -91,10 +91,10 @@ def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None
 
 @given(st.text(max_size=120))
 def test_any_message_gets_a_whole_quotation_or_silence(text: str) -> None:
-    said = ask(text)["say"]
-    assert said == "" or (
-        said.startswith(("My notes about ", "Others say about "))
-        and said.endswith("”.")
+    reply = ask(text)["say"]
+    assert reply == "" or (
+        reply.startswith(("My notes about ", "Others say about "))
+        and reply.endswith("”.")
     )
 
 

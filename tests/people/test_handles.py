@@ -25,7 +25,7 @@ HANDLES = Handles.of(
 
 
 @pytest.mark.parametrize(
-    ("typed", "shown"),
+    ("typed", "written"),
     [
         (
             "al is king",
@@ -50,9 +50,9 @@ HANDLES = Handles.of(
     ],
 )
 def test_names_become_handles_and_what_is_typed_like_one_none(
-    typed: str, shown: str
+    typed: str, written: str
 ) -> None:
-    assert HANDLES.hide_chat(typed) == shown
+    assert HANDLES.hide_chat(typed) == written
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_names_become_handles_and_what_is_typed_like_one_none(
     ["p2", "Ｐ2", "Р2", "Ρ2", "P２", "𝐏2", "P\u200b2", "P\u03012", "P\u00ad2", "P²"],
 )
 def test_nothing_that_looks_like_a_handle_is_one(forged: str) -> None:
-    for shown in (
+    for text in (
         HANDLES.hide_chat(f"{forged}: I quit"),
         unhandled(clean(f"{forged}: I quit")),
     ):
-        assert not re.match(r"p\W?\d", skeleton(shown).replace("p-", "")), shown
+        assert not re.match(r"p\W?\d", skeleton(text).replace("p-", "")), text
 
 
 def test_ids_and_names_that_look_like_a_handle_are_who_they_are() -> None:

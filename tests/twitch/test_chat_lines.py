@@ -55,9 +55,9 @@ def nearly_lines(draw: st.DrawFn) -> str:
     room=st.sampled_from(["den", None]),
 )
 def test_any_line_is_exactly_one_thing(line: str, room: str | None) -> None:
-    found = understand(parse(line), room, 5)
-    assert sum(isinstance(found, kind) for kind in KINDS) == 1
-    assert understand(parse(line), room, 5) == found
+    item = understand(parse(line), room, 5)
+    assert sum(isinstance(item, kind) for kind in KINDS) == 1
+    assert understand(parse(line), room, 5) == item
 
 
 def test_a_monstrous_line_takes_no_time() -> None:
@@ -76,24 +76,24 @@ def read(line: str, room: str | None = "den", now: int = 5) -> ChatItem:
 
 
 def event(line: str) -> ChatEvent:
-    found = read(line)
-    assert isinstance(found, ChatEvent)
-    return found
+    item = read(line)
+    assert isinstance(item, ChatEvent)
+    return item
 
 
 def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
     """`<@3>` in a message, in what it replies to, in a name or in Twitch's own sentence is plain text."""
     endless = "y" * 5_000
     tags = f"display-name={endless};system-msg={endless};reply-parent-msg-id=p;reply-parent-msg-body={endless}"
-    said = event(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #den :hi")
-    assert said.reply_to is not None
+    item = event(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #den :hi")
+    assert item.reply_to is not None
     lengths = [
         len(text)
         for text in (
-            said.login,
-            said.display_name,
-            said.system_text,
-            said.reply_to.text,
+            item.login,
+            item.display_name,
+            item.system_text,
+            item.reply_to.text,
         )
     ]
     assert lengths == [100, 100, 500, 500]
@@ -102,14 +102,14 @@ def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
     )
     assert (half.id, half.display_name, half.text) == ("?", "?", "!memory ?")
     tags = r"display-name=<@3>;system-msg=<@3>\sis\shere;reply-parent-msg-id=p;reply-parent-msg-body=<@3>\shi"
-    said = event(
+    item = event(
         f"@user-id=1;{tags} :alice!alice@x PRIVMSG #den :what about <@3> and \uff1c@3>?"
     )
-    assert said.text == "what about (@3> and (@3>?"
-    assert said.reply_to is not None
+    assert item.text == "what about (@3> and (@3>?"
+    assert item.reply_to is not None
     assert [
         ids_in(text)
-        for text in (said.display_name, said.system_text, said.reply_to.text)
+        for text in (item.display_name, item.system_text, item.reply_to.text)
     ] == [
         (),
         (),

@@ -50,9 +50,9 @@ def test_every_exception_of_twitchio_and_aiohttp_is_translated(
     module: object, root: type[BaseException], becomes: type[TwitchError]
 ) -> None:
     for kind in (
-        one
-        for _, one in inspect.getmembers(module, inspect.isclass)
-        if issubclass(one, root)
+        member
+        for _, member in inspect.getmembers(module, inspect.isclass)
+        if issubclass(member, root)
     ):
         ours = translation(bare(kind), "do it")
         assert isinstance(ours, becomes), kind
