@@ -88,6 +88,22 @@ async def test_a_chapter_is_a_sentence_of_a_summary(
     ]
 
 
+async def test_a_chapter_is_at_least_ten_seconds_long(
+    db: Database, clock: ManualClock
+) -> None:
+    began_at = clock.now()
+    stream_id = await put_stream(db, began_at)
+    # the summaries of ladder, boss and tower begin so many seconds into the stream
+    times = {"%ladder%": 9 * SECOND, "%boss%": 11 * SECOND, "%tower%": 20 * SECOND}
+    async with db.write() as tx:
+        for words, time in times.items():
+            sql = "UPDATE episodes SET started_at = ? WHERE summary LIKE ?"
+            await tx.execute(sql, (began_at + time, words))
+    chapters = await chapters_of(db, stream_id, SETTINGS)
+    assert [chapter.begin for chapter in chapters] == [0, 11 * SECOND]
+    assert chapters[1].title == "=Bob beat the boss"
+
+
 async def test_it_begins_with_the_line_that_its_sentence_rests_on(
     db: Database, clock: ManualClock
 ) -> None:

@@ -162,6 +162,15 @@ async def test_an_odd_field_costs_no_note(world: World, odd: dict[str, object]) 
     assert (report.added, dict(report.refused)) == (1, {})
 
 
+@pytest.mark.parametrize("confidence", [None, "high", 1.5])
+async def test_a_model_that_does_not_say_how_sure_it_is_is_three_quarters_sure(
+    world: World, confidence: object
+) -> None:
+    await world.learn(change(confidence=confidence))
+    [note] = await live(world)
+    assert note.confidence == 0.75
+
+
 async def test_nothing_is_learnt_about_or_from_somebody_who_opted_out_meanwhile(
     world: World,
 ) -> None:
@@ -484,6 +493,17 @@ async def test_what_is_true_of_two_is_a_note_of_each(world: World, who: str) -> 
     again = await world.learn(change(who=who, said_by="P2", fact="are siblings"))
     assert (again.added, again.confirmed) == (0, 2)
     assert (await live(world, "2"))[0].source_kind is SourceKind.SELF_CLAIM
+
+
+async def test_what_is_true_of_more_than_two_is_no_note_of_each(world: World) -> None:
+    await world.viewer("3", "dave")
+    everybody = {"1": (5, 1), "2": (3, 0), "3": (2, 0)}
+    of_three = change(who="P1, P2 and P3", said_by="P1", fact="play in a band")
+    report = await world.learn(of_three, people=everybody)
+    assert dict(report.refused) == {"not_there": 1}
+    of_two = change(who="P2 and P3", said_by="P2", fact="play in a band")
+    report = await world.learn(of_two, people=everybody)
+    assert report.added == 2
 
 
 @pytest.mark.parametrize(

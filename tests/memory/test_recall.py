@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from forgetmenot.domain import Episode, NoteStatus
+from forgetmenot.domain import Episode, NoteStatus, Recalled
 from forgetmenot.durations import HOUR
 from forgetmenot.memory import edits
 from forgetmenot.memory.missed import Missed, missed
@@ -15,7 +15,9 @@ from forgetmenot.privacy import suppression, suppression_list
 from forgetmenot.privacy.hidden_names import without_hidden_names
 from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.store import notes, viewers
-from tests.notes_world import World
+from forgetmenot.store.notes import Stance
+from tests.notes_world import World, note
+from tests.rows import put
 
 
 async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> None:
@@ -98,18 +100,51 @@ async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
         assert (await shown(text))[0] == "has two cats", text
 
 
+@pytest.mark.parametrize(("known", "offered"), [(3, 3), (5, 4), (10, 4), (11, 0)])
 async def test_of_whom_little_is_known_a_few_notes_are_shown_whatever_fits(
+    world: World, recall: Recall, known: int, offered: int
+) -> None:
+    for number in range(known):
+        await world.note(f"owns boat number {number}")
+    assert len(await recall.about(["1"], "xyzzy plugh?")) == offered
+
+
+def test_of_the_channels_notes_only_those_half_as_good_as_the_best_fit() -> None:
+    recalled = [
+        Recalled(note(number, "is a rule"), score, asked_for=asked_for)
+        for number, score, asked_for in (
+            (1, 1.2, False),
+            (2, 1.0, True),
+            (3, 0.7, True),
+            (4, 0.5, True),
+        )
+    ]
+    assert [hit.note.id for hit in fitting(recalled)] == [2, 3]
+    assert [hit.note.id for hit in fitting(recalled, without=[2])] == [3]
+
+
+async def test_a_note_is_found_by_the_summaries_of_its_last_three_episodes(
     world: World, recall: Recall
 ) -> None:
-    for fact in (
-        "has a gecko at home",
-        "lives in Oslo",
-        "collects stamps",
-        "sings",
-        "drinks mate",
-    ):
-        await world.note(fact)
-    assert len(await recall.about(["1"], "xyzzy plugh?")) == 4
+    note_id = await world.note("won the final")
+    for number in range(12):
+        await world.note(f"owns boat number {number}")
+    async with world.db.write() as tx:
+        for subject in ("fencing", "chess", "archery", "curling"):
+            now = world.clock.now()
+            episode_id = await put(
+                tx, "episodes", summary=f"They spoke of {subject}.", ended_at=now
+            )
+            stance = Stance(note_id, episode_id, "confirmed", "1", False, now)
+            await notes.add_evidence(tx, stance)
+
+    async def is_found(subject: str) -> bool:
+        recalled = await recall.about(["1"], f"how is {subject} going?")
+        return note_id in {hit.note.id for hit in recalled}
+
+    assert not await is_found("fencing")
+    for subject in ("chess", "archery", "curling"):
+        assert await is_found(subject), subject
 
 
 async def test_a_pinned_note_is_shown_whatever_is_asked(
