@@ -220,6 +220,7 @@ async def _word_scores(
                 share_of.setdefault(note_id, term.shares[key])
         for note_id, share in share_of.items():
             scores[note_id] += term.rarity * share
+    # what too many notes have to be candidates for it
     for term, keys in zip(terms, lookups.common_keys, strict=True):
         for key in keys:
             having = await note_words.newest_with(source, key, MOST_COMPARED)
@@ -258,7 +259,8 @@ def _ranked(
     word_scores = of_best([scores[note.id] for note in candidates])
     stems_of_notes = []
     for note in candidates:
-        stems_of_notes.append(stems_of_note(note.fact, note.topics, note.asked_with))
+        note_stems = stems_of_note(note.fact, note.topics, note.asked_with)
+        stems_of_notes.append(note_stems)
     meaning_scores = _meaning_scores(stems_of_notes, query, table)
     question_stems = {stem(word) for word in question_words}
     recalled = []

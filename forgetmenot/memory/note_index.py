@@ -116,7 +116,8 @@ class NoteIndex:
             for note, share in scores.shares.items():
                 best_shares[note] = max(share, best_shares.get(note, 0.0))
         around_scores = [group_scores[group] for group in self._group_of]
-        return list(map(add, own_scores, around_scores)), best_shares
+        scores_of_notes = list(map(add, own_scores, around_scores))
+        return scores_of_notes, best_shares
 
     def _scores_by(self, word: str, *, spelling: bool) -> _WordScores:
         """Return what a word adds to scores; kept, because the same words are asked for again and again."""
@@ -188,7 +189,8 @@ class NoteIndex:
         searched_words: list[list[str]] = []
         surrounded_groups: list[list[int]] = []
         for candidate, fact in zip(candidates, facts, strict=True):
-            searched_words.append([*fact, *_words_beside(candidate.note)])
+            words_beside = _words_beside(candidate.note)
+            searched_words.append([*fact, *words_beside])
             groups: list[int] = []
             for episode_id, _summary in candidate.episodes:
                 # a group that shares two episodes with the note stands here twice, and counts twice
@@ -198,10 +200,11 @@ class NoteIndex:
         usual_length = _mean(lengths)
         group_weights = self._group_weights(lengths, surrounded_groups, FACTS_AROUND)
         for note, note_words in enumerate(searched_words):
-            groups = surrounded_groups[note]
-            around = tuple((group, group_weights[group]) for group in groups)
             weight = _weight_of_length(lengths[note], usual_length, FACT)
-            self._texts.append(_IndexedText(note, weight, around))
+            around = _with_weights(surrounded_groups[note], group_weights)
+            text = _IndexedText(note, weight, around)
+            self._texts.append(text)
+            # a misspelt word of a message may mean one of these
             self._words.add(note, note_words, spelling=True)
 
     def _add_summaries(
@@ -213,16 +216,19 @@ class NoteIndex:
         summary_of: dict[int, str] = {}
         for candidate in candidates:
             summary_of.update(candidate.episodes)
-        summaries = [without_stopwords(summary) for summary in summary_of.values()]
-        lengths = [len(summary) for summary in summaries]
-        surrounded_groups = [groups_with[episode_id] for episode_id in summary_of]
+        summaries: list[list[str]] = []
+        surrounded_groups: list[Sequence[int]] = []
+        for episode_id, summary in summary_of.items():
+            summaries.append(without_stopwords(summary))
+            surrounded_groups.append(groups_with[episode_id])
+        lengths = [len(summary_words) for summary_words in summaries]
         group_weights = self._group_weights(lengths, surrounded_groups, SUMMARIES)
-        for summary, groups in zip(summaries, surrounded_groups, strict=True):
-            around = tuple((group, group_weights[group]) for group in groups)
+        for summary_words, groups in zip(summaries, surrounded_groups, strict=True):
+            around = _with_weights(groups, group_weights)
             place = len(self._texts)
-            self._texts.append(_IndexedText(None, 0.0, around))
-            # a misspelt word is looked for in facts alone
-            self._words.add(place, summary)
+            text = _IndexedText(note=None, weight=0.0, around=around)
+            self._texts.append(text)
+            self._words.add(place, summary_words)
 
     def _group_weights(
         self,
@@ -248,6 +254,14 @@ class NoteIndex:
         return group_weights
 
 
+def _with_weights(
+    groups: Iterable[int],
+    group_weights: Sequence[float],
+) -> tuple[tuple[int, float], ...]:
+    """Return these groups, each with its weight."""
+    return tuple((group, group_weights[group]) for group in groups)
+
+
 def without_stopwords(text: str) -> list[str]:
     """Return the words of a text that tell something, in order and with repeats."""
     return [word for word in words(text) if word not in STOPWORDS]
@@ -269,8 +283,9 @@ def _one_of_each_stem(
     for word, weight in word_weights.items():
         word_stem = stem(word)
         weighed_word = (weight, word)
+        known = heaviest.get(word_stem, weighed_word)
         # of two forms that weigh the same the last by the alphabet, so that the order of the words does not matter
-        heaviest[word_stem] = max(weighed_word, heaviest.get(word_stem, weighed_word))
+        heaviest[word_stem] = max(weighed_word, known)
     return [(word, weight) for weight, word in heaviest.values()]
 
 

@@ -57,7 +57,8 @@ def cosines_to(
     `stems_of_texts`: the stems of each text.
     """
     # sorted, because of a very long text the table reads only the first words: the same ones each time
-    numbers_of_texts = [table.numbers(sorted(stems)) for stems in stems_of_texts]
-    meanings = Meanings(table, numbers_of_texts)
+    sorted_stems = [sorted(stems) for stems in stems_of_texts]
+    meanings = Meanings(table, [table.numbers(stems) for stems in sorted_stems])
     asked_stems = [stem(word) for word in query.telling]
-    return meanings.cosines(table.numbers(asked_stems))
+    asked_numbers = table.numbers(asked_stems)
+    return meanings.cosines(asked_numbers)

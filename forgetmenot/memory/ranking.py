@@ -138,12 +138,16 @@ class Postings:
         asked_stems = dict.fromkeys(map(stem, query.telling))
         cosines = self._meanings.cosines(self._table.numbers(asked_stems))
         # One person's notes are all a little alike: what is nearer than usual tells them apart.
-        usual = sum(cosines) / max(1, len(cosines))
+        count = max(1, len(cosines))
+        usual = sum(cosines) / count
         differences = [max(cosine - usual, 0.0) for cosine in cosines]
         largest = max(differences, default=0.0)
         # where no note is much nearer than the others, meaning says little
         whole = max(largest, WHOLE_NEARNESS)
-        return [MEANING_SHARE * (difference / whole) for difference in differences]
+        scores = []
+        for difference in differences:
+            scores.append(MEANING_SHARE * (difference / whole))
+        return scores
 
     def _without_padding(
         self,
@@ -170,11 +174,14 @@ class Postings:
         """Yield the notes that may be offered, best first. Of those that score alike the freshest come first."""
         ranks = self._ranks(scores, query, now)
         unoffered = self._unoffered(shares, query, now)
-        offered = [place for place in range(len(self.notes)) if place not in unoffered]
+        all_places = range(len(self.notes))
+        offered = [place for place in all_places if place not in unoffered]
         offered.sort(key=ranks.__getitem__, reverse=True)
 
         def freshest_first(place: int) -> tuple[float, int]:
-            return -freshness(self.notes[place], now), place
+            """Return the sort key: the freshest note first, of equal ones the first of the list."""
+            note_freshness = freshness(self.notes[place], now)
+            return -note_freshness, place
 
         # freshness is worked out for one rank after the other: most callers take only the first notes
         for _rank, places in groupby(offered, key=ranks.__getitem__):
@@ -221,13 +228,15 @@ class Postings:
         return unoffered
 
     def _last_confirmed_at(self, place: int) -> int:
+        """Return when a note was said or confirmed last (ms)."""
         return self.notes[place].last_confirmed_at
 
     def _fit_of_day(self, place: int, query: Query) -> float:
         """Return how well the day on which a note was said fits the times that are asked for (0 to 1)."""
         if not query.time.periods:
             return 0.0
-        return query.time.fits(day_of(self.notes[place].last_confirmed_at, query.zone))
+        confirmed_on = day_of(self._last_confirmed_at(place), query.zone)
+        return query.time.fits(confirmed_on)
 
     def _time_scores(self, query: Query) -> list[float]:
         """Return what is added to the score of each note for the time that is asked for."""

@@ -66,7 +66,8 @@ class RecapWriter(MemoryWriter):
         stream_episodes = await episodes.summaries_of_stream(self._db, stream.id)
         summaries = []
         for kind, text in stream_episodes:
-            if kind is EpisodeKind.CHAT and text != NOTHING:
+            is_written = kind is EpisodeKind.CHAT
+            if is_written and text != NOTHING:
                 summaries.append(text)
         if summaries:
             recap = await self._recap(stream, summaries, ask=ask)
@@ -107,10 +108,11 @@ class RecapWriter(MemoryWriter):
                 if isinstance(error, ModelBlocked):
                     # it may well be the same for this stream next time
                     self._ask_again_at = {**self._ask_again_at, stream.id: now + HOUR}
-        time_since_end = now - (stream.ended_at or 0)
-        if time_since_end <= DEADLINE:
+        ended_at = stream.ended_at or 0
+        if now - ended_at <= DEADLINE:
             return None
-        return within(_first_sentences(summaries), SUMMARY_WORDS)
+        sentences = _first_sentences(summaries)
+        return within(sentences, SUMMARY_WORDS)
 
     async def _by_model(
         self,

@@ -42,6 +42,7 @@ class WordIndex:
 
     def __init__(self, table: WordTable | None = None) -> None:
         self._table = table
+        # by word: the texts that it stands in
         self._places: dict[str, array[int]] = {}
         # the words that the table lists, by their stem's number there
         self._listed: dict[int, list[str]] = {}
@@ -77,7 +78,8 @@ class WordIndex:
             self._listed.setdefault(number, []).append(word)
         if spelling:
             for trigram in trigrams(word):
-                self._words_with[trigram].append(word)
+                words_with_trigram = self._words_with[trigram]
+                words_with_trigram.append(word)
         return places
 
     def _number(self, word: str) -> int | None:
@@ -100,8 +102,9 @@ class WordIndex:
         # Finding a stem is costly, so only words that begin alike are looked at.
         unchanged_length = max(1, len(word_stem) - CHANGED_BY_STEMMING)
         beginning = word_stem[:unchanged_length]
+        behind_beginning = beginning + LAST_CHARACTER
         start = bisect_left(self._unlisted, beginning)
-        end = bisect_left(self._unlisted, beginning + LAST_CHARACTER, lo=start)
+        end = bisect_left(self._unlisted, behind_beginning, lo=start)
         for candidate in self._unlisted[start:end]:
             if stem(candidate) == word_stem:
                 forms.append(candidate)
@@ -152,14 +155,16 @@ class WordIndex:
         for candidate, shared_count in shared_counts.items():
             if shared_count < least:
                 continue
+            # what `is_one_slip` asks of both words
             begins_alike = candidate[:2] == word[:2]
-            is_as_long = abs(len(candidate) - len(word)) <= 1
-            if begins_alike and is_as_long and is_one_slip(word, candidate):
+            difference = abs(len(candidate) - len(word))
+            if begins_alike and difference <= 1 and is_one_slip(word, candidate):
                 yield candidate, 1.0
                 continue
             candidate_trigrams = trigrams(candidate)
-            all_count = len(word_trigrams) + len(candidate_trigrams) - shared_count
-            similarity = shared_count / all_count
+            trigram_count = len(word_trigrams) + len(candidate_trigrams)
+            # those that both have count once
+            similarity = shared_count / (trigram_count - shared_count)
             if similarity >= LEAST_SHARED:
                 yield candidate, similarity
 
