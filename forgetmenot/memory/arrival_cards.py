@@ -138,7 +138,8 @@ async def card(
     # a hidden viewer has no name here
     if not note_ids or viewer_id not in names:
         return None
-    viewer = (await viewers.get_many(source, [viewer_id]))[viewer_id]
+    viewers_by_id = await viewers.get_many(source, [viewer_id])
+    viewer = viewers_by_id[viewer_id]
     language = in_language(settings.bot.language)
     together = await together_with(source, viewer_id, settings, now)
     return Card(
@@ -192,8 +193,13 @@ def _ended_plan(
     zone: str,
 ) -> Note | None:
     """Return the last plan that ended since they left the stream before (ms) and of which nothing is known yet."""
+
+    def end_of_plan(note: Note) -> int:
+        """Return when a plan is over (ms)."""
+        return plan_end(note, zone) or 0
+
     open_plans = open_outcomes(known, (), before_at, now, zone)
-    return max(open_plans, key=lambda note: plan_end(note, zone) or 0, default=None)
+    return max(open_plans, key=end_of_plan, default=None)
 
 
 def _these_days(

@@ -252,6 +252,7 @@ class BriefWriter(MemoryWriter):
         suppressed: SuppressionFilter,
     ) -> dict[str, str]:
         """Return the model's briefs of these people, by id, as far as they may be stored. Raises ModelError."""
+        # whose briefs they are, and whom their notes name
         named_ids = list(people)
         for sources in people.values():
             for text in _texts_of(sources):
@@ -274,7 +275,8 @@ class BriefWriter(MemoryWriter):
             if brief is None:
                 continue
             stored = await self._stored(brief, (), handles, limit=CHARACTERS, size=len)
-            texts[viewer_id] = _own_sentences(viewer_id, suppressed.without(stored))
+            unsuppressed = suppressed.without(stored)
+            texts[viewer_id] = _own_sentences(viewer_id, unsuppressed)
         return texts
 
     def _prompt(
@@ -392,12 +394,10 @@ def _rows(
         text = handles.hide(suppressed.without(sources.last.text))
         day = written_day(sources.last.made_at, zone)
         rows.append(f"So far, written on {day}: {text}")
-    for note in sources.changed:
+    for note in (*sources.changed, *sources.ended):
         fact = handles.hide(note.fact).rstrip(".")
         day = written_day(note.first_said_at, zone)
-        rows.append(f"[{day}] {handle} {fact}.")
-    for note in sources.ended:
-        fact = handles.hide(note.fact).rstrip(".")
-        day = written_day(note.first_said_at, zone)
-        rows.append(f"[{day}] no longer so: {handle} {fact}.")
+        # what ended is shown too, so that the model takes it out of the text
+        beginning = "no longer so: " if note in sources.ended else ""
+        rows.append(f"[{day}] {beginning}{handle} {fact}.")
     return rows

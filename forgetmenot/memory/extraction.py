@@ -299,8 +299,11 @@ class Extractor(MemoryWriter):
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
         """Return the notes about these people and the channel that the summary may repeat or change."""
         persona = current_persona(self._settings()).writes_as
+        # None: the channel
+        subject_ids: list[str | None] = [None]
+        subject_ids += [person.viewer_id for person in people]
         candidates: list[Note] = []
-        for subject_id in (None, *(person.viewer_id for person in people)):
+        for subject_id in subject_ids:
             active_notes = await notes.of_subject(self._db, subject_id, merge.LIVE)
             candidates += merge.comparable_notes(persona, active_notes)
         # tens of milliseconds for thousands of notes, for which chat does not wait
@@ -462,8 +465,10 @@ def nearest_notes(
         return math.log(1 + len(candidates) / notes_with[stem])
 
     def fit(note: Note) -> tuple[float, float]:
+        """Return the sort key: how much the note shares with the summary, then how fresh it is."""
         shared_stems = stems_of[note.id] & summary_stems
-        return sum(map(rarity, shared_stems)), freshness(note, now)
+        shared_weight = sum(map(rarity, shared_stems))
+        return shared_weight, freshness(note, now)
 
     nearest: list[Note] = []
     shown_of: Counter[str | None] = Counter()

@@ -59,13 +59,14 @@ async def newest(
     speed = 0.0
     if this_stream:
         last = this_stream[-1]
-        speed = speed_within(last.events, last.ended_at - last.started_at)
+        length = last.ended_at - last.started_at
+        speed = speed_within(last.events, length)
     limit = working_set(speed).episodes
-    recap, last_episode = await _of_last_stream(db, stream_id, suppression_filter)
-    past = [*last_episode]
+    recap, past = await _of_last_stream(db, stream_id, suppression_filter)
     for episode in this_stream:
         past.append(Past(episode.id, episode.ended_at, episode.summary))
-    return [*recap, *past[-limit:]]
+    newest_past = past[-limit:]
+    return [*recap, *newest_past]
 
 
 async def _of_last_stream(
@@ -148,6 +149,7 @@ class EpisodeIndex:
         rarest_count = len(episodes_with) - enough + 1
         rarest = episodes_with[:rarest_count]
         candidates = set().union(*rarest).difference(without)
+        # by episode: how many of the terms it has
         counts: Counter[int] = Counter()
         for episode_ids in episodes_with:
             counts.update(episode_ids & candidates)
@@ -167,8 +169,9 @@ def _rarity(episodes_with: Iterable[Collection[int]]) -> dict[int, float]:
     """Return how rare the words of each episode are together; `episodes_with`: the episodes that have each word."""
     rarity: dict[int, float] = defaultdict(float)
     for episode_ids in episodes_with:
+        count = len(episode_ids)
         for episode_id in episode_ids:
-            rarity[episode_id] += 1 / len(episode_ids)
+            rarity[episode_id] += 1 / count
     return rarity
 
 
@@ -231,8 +234,13 @@ async def spoken_of(
 
 def _term_count(episode: Episode, terms: Iterable[frozenset[str]]) -> int:
     """Return the number of terms of which an episode has a form."""
-    episode_words = set(words(f"{episode.summary} {episode.topic}"))
-    return sum(not episode_words.isdisjoint(forms) for forms in terms)
+    text = f"{episode.summary} {episode.topic}"
+    episode_words = set(words(text))
+    count = 0
+    for forms in terms:
+        if not episode_words.isdisjoint(forms):
+            count += 1
+    return count
 
 
 async def without_hidden(source: Source, text: str) -> str:

@@ -255,9 +255,10 @@ class _Page:
         )
         moments = []
         for at, action, text in rows:
+            shown_text = text
             # the address of a clip stays as it is, so that it can be clicked
-            is_clip = _CLIP.fullmatch(text) is not None
-            shown_text = text if is_clip else await self._shown(text)
+            if not _CLIP.fullmatch(text):
+                shown_text = await self._shown(text)
             name = self._say(f"action.name.{action}")
             time_in_stream = at - self._stream.started_at
             hours = time_in_stream // HOUR
@@ -284,7 +285,8 @@ class _Page:
 
         `answered_id`: whom it was said to; None: to nobody, it is about the channel.
         """
-        named_people = await called(self._source, names_typed([text]))
+        names = names_typed([text])
+        named_people = await called(self._source, names)
         people: list[str | None] = [answered_id]
         people += [person.id for person in named_people]
         unsuppressed = self._suppressed.without(text, people)
@@ -316,8 +318,11 @@ def _people_lines(
     say: Language,
 ) -> list[str]:
     """Return how many wrote, how many of them for the first time, and who came back."""
+    first_time = 0
+    for visits in attendance.values():
+        if visits.streams == 1:
+            first_time += 1
     lines = [say("recap.wrote", n=len(attendance))]
-    first_time = sum(visits.streams == 1 for visits in attendance.values())
     if first_time:
         lines.append(say("recap.first", n=first_time))
     if returners:
@@ -385,10 +390,12 @@ def played(games: Mapping[str, int], say: Language) -> str:
         if share >= SMALLEST_SHARE:
             shares[game] = share
     if len(shares) < 2:
+        # the only one, or none
         return "".join(shares)
     phrases = []
     for game, share in shares.items():
-        phrases.append(say("recap.share", game=game, percent=round(100 * share)))
+        percent = round(100 * share)
+        phrases.append(say("recap.share", game=game, percent=percent))
     return ", ".join(phrases)
 
 
@@ -430,7 +437,9 @@ def about_the_named(recap: str, names: Mapping[str, str]) -> str:
         )
         for viewer_id in nameless:
             with_chat = with_chat.replace(mention(viewer_id), CHAT)
-        sentences.append(with_chat[:1].upper() + with_chat[1:])
+        # "chat" may stand at the beginning now
+        first_letter = with_chat[:1].upper()
+        sentences.append(first_letter + with_chat[1:])
     return join_sentences(sentences)
 
 
@@ -442,7 +451,8 @@ def _with_chat_last(listed: str, names: Mapping[str, str]) -> str:
         return listed
     if not shown:
         return CHAT
-    return f"{', '.join(shown)} and {CHAT}"
+    shown_people = ", ".join(shown)
+    return f"{shown_people} and {CHAT}"
 
 
 # ── the file ──────────────────────────────────────────────────────────────────────────────────

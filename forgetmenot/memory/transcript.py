@@ -252,7 +252,8 @@ def aged(
     aged_windows: list[Window] = []
     for stream_lines in _by_stream(old_lines).values():
         for start in range(0, len(stream_lines), largest):
-            aged_windows.append(stream_lines[start : start + largest])
+            end = start + largest
+            aged_windows.append(stream_lines[start:end])
     return aged_windows
 
 
@@ -300,14 +301,18 @@ def _is_enough(lines: Sequence[Line], cut: Cut) -> bool:
     """Return whether lines fill a window, or have waited for long enough."""
     if len(lines) >= cut.largest:
         return True
-    return len(lines) >= cut.smallest and lines[0].at <= cut.now - cut.wait
+    if len(lines) < cut.smallest:
+        return False
+    waited = cut.now - lines[0].at
+    return waited >= cut.wait
 
 
 def _is_over(lines: Sequence[Line], cut: Cut) -> bool:
     """Return whether nothing follows lines that fill no window: their stream is closed, or chat is silent."""
     if cut.everything or lines[0].stream_id in cut.closed:
         return True
-    return cut.now - lines[-1].at >= cut.silence
+    silence = cut.now - lines[-1].at
+    return silence >= cut.silence
 
 
 def _end(
@@ -332,12 +337,16 @@ def _end(
         smallest = max(cut.smallest, cut.largest // 2)
     largest = min(cut.largest, total)
     if is_over:
-        largest = max(smallest, min(largest, total - cut.smallest))
+        # so that what remains is enough for a window, if it can be
+        largest = min(largest, total - cut.smallest)
+        largest = max(smallest, largest)
 
     def lull(end: int) -> int:
         """Return the milliseconds of silence behind the line before `end`."""
-        next_at = lines[end].at if end < total else cut.now
-        return next_at - lines[end - 1].at
+        last_line = lines[end - 1]
+        if end == total:
+            return cut.now - last_line.at
+        return lines[end].at - last_line.at
 
     possible_ends = range(smallest, largest + 1)
     return max(possible_ends, key=lambda end: (lull(end), end))
@@ -366,14 +375,18 @@ def participations(
         line_counts[line.viewer_id] += 1
         addressed_counts[line.viewer_id] += line.addressed
         ranks[line.viewer_id] = _RANKS.get(line.role, _LOWEST_RANK)
-    speakers = sorted(
-        line_counts, key=lambda viewer_id: (ranks[viewer_id], -line_counts[viewer_id])
-    )
+
+    def order(viewer_id: str) -> tuple[int, int]:
+        """Return the sort key: by rank, then who wrote most."""
+        return ranks[viewer_id], -line_counts[viewer_id]
+
+    speakers = sorted(line_counts, key=order)
     people: dict[str, Participation] = {}
     for viewer_id in (*speakers, *mentioned):
         # both counts are 0 for somebody who was only spoken about
         people[viewer_id] = Participation(
-            line_counts[viewer_id], addressed_counts[viewer_id]
+            lines=line_counts[viewer_id],
+            addressed=addressed_counts[viewer_id],
         )
     return people
 
@@ -399,7 +412,8 @@ def introduce(
         if viewer_id in roles:
             handle = handles.handle(viewer_id)
             introductions.append(f"{handle} ({roles[viewer_id]})")
-    everybody = _range([handles.handle(viewer_id) for viewer_id in people])
+    all_handles = [handles.handle(viewer_id) for viewer_id in people]
+    everybody = _range(all_handles)
     # on one line, because a small model copies a list of lines
     return ", ".join([everybody, *introductions])
 
@@ -443,11 +457,15 @@ def shown_lines(window: Window) -> list[Sequence[Line]]:
             groups.append([line])
             continue
         people = {repeat.viewer_id for repeat in repeats}
-        is_by_few = len(people) <= A_FEW
-        key = (words_key, line.viewer_id if is_by_few else "")
+        if len(people) <= A_FEW:
+            key = (words_key, line.viewer_id)
+            group = [line]
+        else:
+            key = (words_key, "")
+            group = repeats
         if key not in shown_before:
             shown_before.add(key)
-            groups.append([line] if is_by_few else repeats)
+            groups.append(group)
     return groups
 
 

@@ -156,11 +156,13 @@ def _sharing(
         for place, share in shares.items():
             scores[place] += share * word_rarity
     least = LEAST_OF_BEST * max(scores, default=0.0)
-    fitting = [
-        place for place, score in enumerate(scores) if score > 0 and score >= least
-    ]
+    fitting = []
+    for place, score in enumerate(scores):
+        if score > 0 and score >= least:
+            fitting.append(place)
 
     def rank(place: int) -> tuple[float, int, int]:
+        """Return the sort key: the best last, and of equal ones the newest."""
         line = lines[place]
         return scores[place], line.at, line.id
 
