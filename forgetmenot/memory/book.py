@@ -166,7 +166,13 @@ def _note_entry(note: Note) -> Entry:
     text = note.fact
     if note.subject_id is not None:
         text = f"{mention(note.subject_id)} {note.fact}"
-    return Entry("notes", note.id, text, note.first_said_at, note.first_said_at)
+    return Entry(
+        table="notes",
+        id=note.id,
+        text=text,
+        at=note.first_said_at,
+        until=note.first_said_at,
+    )
 
 
 def _scores(

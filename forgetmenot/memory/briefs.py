@@ -351,7 +351,14 @@ async def _changed_since(
             continue
         if suppressed.allows(note):
             ended.append(note)
-    return Sources(now, known, changed, last, standing, ended)
+    return Sources(
+        read_at=now,
+        known=known,
+        changed=changed,
+        last=last,
+        standing=standing,
+        ended=ended,
+    )
 
 
 def _is_newer(note: Note, last: Brief) -> bool:

@@ -123,10 +123,12 @@ async def _note_counts(
 
     A word that no note has gets the shares of its spellings in `shares_of`.
     """
-    all_keys = set().union(*shares_of.values())
+    all_keys: set[int] = set()
+    for shares in shares_of.values():
+        all_keys.update(shares)
     counts = await note_words.notes_by_word(source, all_keys)
     for word, shares in shares_of.items():
-        # a word that the table lists has near words
+        # a word that the table lists has near words, and is not misspelt
         is_listed = len(shares) > 1
         is_in_notes = not counts.keys().isdisjoint(shares)
         if is_listed or is_in_notes:
@@ -216,16 +218,18 @@ async def _word_scores(
         # how much each note counts for this term: by its nearest word, which comes first
         share_of: dict[int, float] = {}
         for key in keys:
+            share = term.shares[key]
             for note_id in await note_words.newest_with(source, key, MOST_READ):
-                share_of.setdefault(note_id, term.shares[key])
+                share_of.setdefault(note_id, share)
         for note_id, share in share_of.items():
             scores[note_id] += term.rarity * share
     # what too many notes have to be candidates for it
     for term, keys in zip(terms, lookups.common_keys, strict=True):
         for key in keys:
+            added = term.rarity * term.shares[key]
             having = await note_words.newest_with(source, key, MOST_COMPARED)
             for note_id in scores.keys() & having:
-                scores[note_id] += term.rarity * term.shares[key]
+                scores[note_id] += added
     return scores
 
 
@@ -272,7 +276,9 @@ def _ranked(
             continue
         confirmed_on = day_of(note.last_confirmed_at, query.zone)
         date_score = FITS_DATE * query.time.fits(confirmed_on)
-        score = word_scores[place] + meaning_scores[place] + date_score
+        word_score = word_scores[place]
+        meaning_score = meaning_scores[place]
+        score = word_score + meaning_score + date_score
         recalled.append(Recalled(note, round(score, 6), asked_for=has_word))
     if not recalled:
         return []

@@ -362,7 +362,14 @@ async def _replace_by_hand(
         stream_id=await streams.current_id(tx),
     )
     edited_id = await notes.insert(tx, edited, cause=REPLACES, now=at)
-    evidence = Stance(edited_id, episode_id, "stated", by, addressed=True, at=at)
+    evidence = Stance(
+        note_id=edited_id,
+        episode_id=episode_id,
+        stance="stated",
+        speaker_id=by,
+        addressed=True,
+        at=at,
+    )
     await notes.add_evidence(tx, evidence)
     await notes.set_status(
         tx,

@@ -292,7 +292,11 @@ class Extractor(MemoryWriter):
             blocks.append(fence("known", handles.hide("\n".join(rows))))
         by_handle = {handles.handle(person.viewer_id): person for person in people}
         screen = Screen(
-            by_handle, handles.ids, settings.privacy, episode.language, streamer_id
+            people=by_handle,
+            to_ids=handles.ids,
+            privacy=settings.privacy,
+            language=episode.language,
+            streamer=streamer_id,
         )
         return Question("\n\n".join(blocks), screen, bool(known))
 
@@ -334,18 +338,20 @@ class Extractor(MemoryWriter):
         participants = await episodes.participants(tx, episode.id)
         lines = await events.lines_of_episode(tx, episode.id)
         present_people = _still_there(screen.people, participants)
+        speakers = []
+        for person in participants:
+            if person.lines and not person.hidden:
+                speakers.append(person)
         merger = _ProposalMerger(
-            tx,
-            episode,
-            replace(screen, people=present_people),
-            settings,
-            report,
-            now,
-            lines,
+            tx=tx,
+            episode=episode,
+            screen=replace(screen, people=present_people),
+            settings=settings,
+            report=report,
+            now=now,
+            lines=lines,
             counted_lines=await _counted_lines(tx, lines),
-            speakers=[
-                person for person in participants if person.lines and not person.hidden
-            ],
+            speakers=speakers,
         )
         refused_before = report.refused.copy()
         for proposal in proposals:

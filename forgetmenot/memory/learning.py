@@ -468,9 +468,10 @@ class Learner:
         admitted = await self._admitted(source, events_read, bot_ids)
         first_at = min(event.at for event in events_read)
         last_at = max(event.at for event in events_read)
-        spans = await episodes.heard_spans(
-            source, first_at - LATE_BY_AT_MOST, last_at + EARLY_BY_AT_MOST, LULL
-        )
+        # clocks differ: what was heard a little before or after may be the same
+        earliest = first_at - LATE_BY_AT_MOST
+        latest = last_at + EARLY_BY_AT_MOST
+        spans = await episodes.heard_spans(source, earliest, latest, LULL)
         event_ids = await events.ids_between(source, first_at, last_at)
         known_chat = _KnownChat(spans, event_ids, file.key)
         new = [event for event in admitted if not known_chat.holds(event)]

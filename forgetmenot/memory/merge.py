@@ -443,12 +443,12 @@ async def _add_evidence(
 ) -> None:
     """Write that the source of a claim stated, confirmed or contradicted a note (`stance`)."""
     evidence = Stance(
-        note_id,
-        source.episode_id,
-        stance,
-        source.speaker_id,
-        source.addressed,
-        claim.at,
+        note_id=note_id,
+        episode_id=source.episode_id,
+        stance=stance,
+        speaker_id=source.speaker_id,
+        addressed=source.addressed,
+        at=claim.at,
     )
     await notes.add_evidence(tx, evidence)
 

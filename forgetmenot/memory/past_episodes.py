@@ -7,7 +7,6 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -142,8 +141,10 @@ class EpisodeIndex:
         # by term: the episodes that have it; the rarest term first
         episodes_with: list[set[int]] = []
         for forms in terms:
-            places = map(self._words.places, forms)
-            episodes_with.append(set(chain.from_iterable(places)))
+            episode_ids: set[int] = set()
+            for form in forms:
+                episode_ids.update(self._words.places(form))
+            episodes_with.append(episode_ids)
         episodes_with.sort(key=len)
         # an episode with k of n words has one of the rarest n - k + 1: no others need to be counted
         rarest_count = len(episodes_with) - enough + 1
@@ -257,10 +258,10 @@ async def visible_episodes(
     """Return these episodes as they may be shown, without those of which nothing is left."""
     if not stored:
         return []
-    people: set[str] = set()
+    named_ids: set[str] = set()
     for episode in stored:
-        people.update(ids_in(episode.summary))
-    hidden = await viewers.hidden(source, people)
+        named_ids.update(ids_in(episode.summary))
+    hidden = await viewers.hidden(source, named_ids)
     visible = []
     for episode in stored:
         unsuppressed = suppression_filter.without(episode.summary)

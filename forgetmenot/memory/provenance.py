@@ -70,6 +70,7 @@ async def chain(
     if note.scope is Scope.VIEWER:
         about = names.get(note.subject_id or "", SOMEBODY)
     replies = await bot_messages.prompted_with_note(db, note_id)
+    shown_replies = [{"id": reply_id, "at": at} for reply_id, at in replies]
     shown_evidence = []
     for link in evidence:
         shown_evidence.append(_shown_evidence(note, link, names, videos, now))
@@ -84,7 +85,7 @@ async def chain(
         "history": [_shown_change(change, names) for change in history],
         "replaced": [_shown_note(predecessor, names) for predecessor in replaced],
         "replaced_by": shown_successor,
-        "replies": [{"id": reply_id, "at": at} for reply_id, at in replies],
+        "replies": shown_replies,
     }
 
 
@@ -202,7 +203,8 @@ def in_words(note: Note, origin: dict[str, Any]) -> list[str]:
             statuses = f"{change['from']} → {change['to']}: "
         lines.append(f"  {moment(change['at'])}: {statuses}{change['cause']}")
     if origin["replies"]:
-        numbers = ", ".join(str(reply["id"]) for reply in origin["replies"])
+        reply_ids = [str(reply["id"]) for reply in origin["replies"]]
+        numbers = ", ".join(reply_ids)
         hint = "`forgetmenot why NUMBER` shows more"
         lines.append(f"  in the prompts of the replies {numbers} ({hint})")
     return lines
@@ -210,6 +212,7 @@ def in_words(note: Note, origin: dict[str, Any]) -> list[str]:
 
 def _traits(note: Note) -> list[str]:
     """Return what a note is: its status, source, end, importance and confidence, and whether it is pinned."""
+    # a stale note is an active one, which is hardly shown any more
     status = "stale" if note.stale else note.status
     end = "kept permanently"
     if note.expires_at is not None:
@@ -242,6 +245,7 @@ def _evidence_lines(
     ]
     address, until = link["video"]
     if address:
+        # when Twitch deletes a video is an estimate
         day = moment(until)[:10]
         lines.append(f"    {address} (Twitch probably keeps it until {day})")
     return lines

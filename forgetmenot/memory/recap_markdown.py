@@ -269,7 +269,10 @@ class _Page:
     async def _quotable(self) -> list[tuple[str, str]]:
         """Return the bot's best answers, each with whom it answered, that name nobody who may not be named."""
         answers = await bot_messages.best_answers(
-            self._source, self._stream.started_at, self._ended_at, QUOTES_READ
+            self._source,
+            self._stream.started_at,
+            self._ended_at,
+            QUOTES_READ,
         )
         quotable = []
         for text, viewer_id in answers:

@@ -134,7 +134,11 @@ class RecapWriter(MemoryWriter):
         prompt = f"The stream of {days}.\n\n{episodes_block}"
         system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
         request = memory_request(
-            Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model
+            Purpose.RECAP,
+            system,
+            prompt,
+            words=SUMMARY_WORDS,
+            settings=settings.model,
         )
         answer = await self._model.generate(request)
         summary = read_summary(answer.text) or ""

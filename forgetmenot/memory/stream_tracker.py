@@ -49,7 +49,10 @@ class StreamTracker:
             return None
         seen_live_at = self._seen_live.get(row["id"])
         return _OpenStream(
-            row["id"], row["last_event_at"], row["twitch_id"], seen_live_at
+            id=row["id"],
+            last_event_at=row["last_event_at"],
+            twitch_id=row["twitch_id"],
+            seen_live_at=seen_live_at,
         )
 
     async def place(
@@ -200,15 +203,17 @@ def channel_changes(
         if not old_value or not new_value or old_value == new_value:
             continue
         login = before.get("login", "")
+        report = clean(sentence.format(before=old_value, after=new_value))
         event = ChatEvent(
-            f"{name}:{now}",
-            EventKind.STREAM,
-            before["id"],
-            login,
-            login,
-            "",
-            now,
-            system_text=clean(sentence.format(before=old_value, after=new_value)),
+            id=f"{name}:{now}",
+            kind=EventKind.STREAM,
+            # the streamer only stands for the channel: it is said by nobody
+            user_id=before["id"],
+            login=login,
+            display_name=login,
+            text="",
+            at=now,
+            system_text=report,
         )
         changes.append(event)
     return changes

@@ -611,7 +611,12 @@ def _summary_request(
     blocks.append(fence("chat", "\n".join(lines)))
     prompt = "\n\n".join(blocks)
     return memory_request(
-        Purpose.SUMMARY, system, prompt, SUMMARY_WORDS, settings.model, SUMMARY_SCHEMA
+        Purpose.SUMMARY,
+        system,
+        prompt,
+        words=SUMMARY_WORDS,
+        settings=settings.model,
+        schema=SUMMARY_SCHEMA,
     )
 
 
@@ -643,12 +648,16 @@ def _episode(
 ) -> NewEpisode:
     """Return the episode of a window with this summary."""
     times = [line.at for line in window]
-    seqs = [line.seq for line in window]
-    started_at = min(times)
-    ended_at = max(times)
-    stream_id = window[0].stream_id
     return NewEpisode(
-        kind, stream_id, started_at, ended_at, summary, people, seqs, model
+        kind=kind,
+        # a window is of one stream
+        stream_id=window[0].stream_id,
+        started_at=min(times),
+        ended_at=max(times),
+        summary=summary,
+        people=people,
+        seqs=[line.seq for line in window],
+        model=model,
     )
 
 

@@ -139,8 +139,15 @@ def memory_request(
     if not thinks:
         text_tokens = TOKENS_PER_WORD * words + ENVELOPE_TOKENS
         output_tokens = min(output_tokens, text_tokens)
-    # at a temperature of 0 the same chat has the same summary
-    return ModelRequest(purpose, system, prompt, output_tokens, 0.0, schema)
+    return ModelRequest(
+        purpose,
+        system,
+        prompt,
+        output_tokens,
+        # so that the same chat has the same summary
+        temperature=0.0,
+        schema=schema,
+    )
 
 
 def summary_instructions(lines: Sequence[str]) -> str:

@@ -336,10 +336,11 @@ async def _write(
         note_id = read.line.id or next(free_ids)
         new_notes.append(_new_note(read, note_id))
         stance = Stance(
-            note_id,
-            episode_id,
-            "stated",
-            None,
+            note_id=note_id,
+            episode_id=episode_id,
+            stance="stated",
+            # nobody said it in chat
+            speaker_id=None,
             addressed=False,
             at=read.said_at,
         )
@@ -399,12 +400,12 @@ def _new_note(read: ReadLine, note_id: int) -> NewNote:
     """Return a line as a note with this number."""
     line = read.line
     return NewNote(
-        line.scope,
-        read.subject,
-        read.fact,
-        line.confidence,
-        line.source_kind,
-        read.said_at,
+        scope=line.scope,
+        subject_id=read.subject,
+        fact=read.fact,
+        confidence=line.confidence,
+        source_kind=line.source_kind,
+        at=read.said_at,
         id=note_id,
         importance=line.importance,
         topics=line.topics,

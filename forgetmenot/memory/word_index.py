@@ -8,7 +8,6 @@ from array import array
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from string import ascii_lowercase
 
 from forgetmenot.text.meaning import WordTable
@@ -145,8 +144,10 @@ class WordIndex:
     def _near_in_spelling(self, word: str) -> Iterator[tuple[str, float]]:
         """Yield the texts' words that are spelt nearly like a word, with their similarity (0 to 1)."""
         word_trigrams = trigrams(word)
-        word_lists = [self._words_with.get(trigram, ()) for trigram in word_trigrams]
-        shared_counts = Counter(chain.from_iterable(word_lists))
+        # by word: how many trigrams it shares with this one
+        shared_counts: Counter[str] = Counter()
+        for trigram in word_trigrams:
+            shared_counts.update(self._words_with.get(trigram, ()))
         # The union of two words' trigrams has at least those of this word, so a word with fewer in common than this
         # share of them is not near enough; and a slip leaves all but four.
         least_of_similar = LEAST_SHARED * len(word_trigrams)
