@@ -73,8 +73,9 @@ async def arrivals(
     if dock.earpiece is Earpiece.OFF:
         return []
     left_out_logins = [login_of(login.strip()) for login in dock.earpiece_without]
+    since = now - SHOWN_FOR
     first_lines = await streams.arrived_since(
-        source, now - SHOWN_FOR, left_out_logins, CANDIDATES
+        source, since, left_out_logins, CANDIDATES
     )
     attendance = await streams.attendance_of(
         source, first_lines, lately=now - REGULAR_WITHIN

@@ -54,7 +54,8 @@ async def make(
     keep: int,
 ) -> Copied:
     """Make a copy beside the memory and delete those above `keep`. Raises StoreError."""
-    copied = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
+    folder = db.path.parent / FOLDER
+    copied = await copy_to(db, folder / name_of(db.path, at))
     await asyncio.to_thread(backup.delete_old_copies, db.path, keep)
     return copied
 
@@ -201,7 +202,8 @@ class MemoryFileWatch:
         """Make a backup of another memory, without whoever asked to be forgotten, and delete it."""
         await asyncio.to_thread(backup.check, other)
         part = other.with_name(f"{other.name}.part")
-        target = self._db.path.parent / FOLDER / name_of(self._db.path, now)
+        folder = self._db.path.parent / FOLDER
+        target = folder / name_of(self._db.path, now)
         try:
             await asyncio.to_thread(backup.copy, other, part)
             await _carry_out_again(part, self._db.requests, now)
@@ -260,7 +262,8 @@ async def restore(
                 if copy != saved:
                     copy.unlink(missing_ok=True)
         # the newest copy: with it the next start compares what there is
-        await asyncio.to_thread(backup.copy, fresh, folder / name_of(database, now + 1))
+        newest_copy = folder / name_of(database, now + 1)
+        await asyncio.to_thread(backup.copy, fresh, newest_copy)
         _replace(fresh, database)
     finally:
         for file in _files(fresh):

@@ -9,6 +9,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -87,10 +88,10 @@ async def look_up(
     fitting = []
     for score, entry in zip(scores, entries, strict=True):
         if score > 0 and score >= least:
-            fitting.append((score, entry))
+            fitting.append((score, entry.at, entry))
     # of those that fit alike the newest first
-    fitting.sort(key=lambda scored: (scored[0], scored[1].at), reverse=True)
-    best = [entry for _score, entry in fitting[:limit]]
+    fitting.sort(key=itemgetter(0, 1), reverse=True)
+    best = [entry for _score, _at, entry in fitting[:limit]]
     return await with_places(source, best, now)
 
 
@@ -219,7 +220,11 @@ def _nearness(
 
 def _weight(entry_stems: Iterable[str], shares: Mapping[str, float]) -> float:
     """Return how much an entry has of a word: 1 for the word itself, less for one of nearly the same meaning."""
-    return max((shares.get(entry_stem, 0.0) for entry_stem in entry_stems), default=0.0)
+    weight = 0.0
+    for entry_stem in entry_stems:
+        share = shares.get(entry_stem, 0.0)
+        weight = max(weight, share)
+    return weight
 
 
 # ── minutes and videos ────────────────────────────────────────────────────────────────
@@ -339,7 +344,8 @@ async def _jokes(
             times.add(row["at"])
             if row["speaker_id"]:
                 tellers[row["speaker_id"]] = None
-        jokes.append(Joke(entry, tuple(sorted(times)), tuple(tellers)))
+        joke = Joke(entry, times=tuple(sorted(times)), people=tuple(tellers))
+        jokes.append(joke)
     return sorted(jokes, key=lambda joke: joke.entry.at)
 
 

@@ -60,7 +60,8 @@ async def about_viewer(source: Source, viewer_id: str) -> str:
     suppressed = await load_filter(source)
     stored_brief, _note_ids = await episodes.usable_brief(source, viewer_id, None)
     brief = suppressed.without(stored_brief)
-    names, hidden = await viewers.shown_and_hidden(source, {viewer_id, *ids_in(brief)})
+    named_ids = {viewer_id, *ids_in(brief)}
+    names, hidden = await viewers.shown_and_hidden(source, named_ids)
     if viewer_id in hidden:
         return ""
     return with_names(brief, names)
@@ -173,7 +174,8 @@ class BriefWriter(MemoryWriter):
         persona = current_persona(settings).name
         shown_notes = await self._shown_notes(tx, viewer_id, settings, suppressed)
         known = shown_notes[:NOTES]
-        if await episodes.brief_unchanged(tx, viewer_id, persona, _hash(known), now):
+        known_hash = _hash(known)
+        if await episodes.brief_unchanged(tx, viewer_id, persona, known_hash, now):
             return None
         last = await episodes.brief_to_update(tx, viewer_id, persona)
         if last is None:
@@ -183,7 +185,7 @@ class BriefWriter(MemoryWriter):
             # the notes are in another order, so that others are among those that matter most
             brief = replace(
                 last,
-                made_of=_hash(known),
+                made_of=known_hash,
                 made_at=now,
                 notes=tuple(note.id for note in sources.standing),
             )

@@ -302,7 +302,12 @@ async def find(
         if numbered:
             return numbered
     matches = own_words.best_matches(text, candidates)
-    matches.sort(key=lambda note: (not note.pinned, -freshness(note, now)))
+
+    def pinned_and_freshest_first(note: Note) -> tuple[bool, float]:
+        """Return the sort key of a note."""
+        return not note.pinned, -freshness(note, now)
+
+    matches.sort(key=pinned_and_freshest_first)
     return matches[:FOUND_LIMIT]
 
 

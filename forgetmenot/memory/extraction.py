@@ -289,7 +289,8 @@ class Extractor(MemoryWriter):
         known = await self._known(named_people, episode.summary)
         if known:
             rows = [_row(note) for note in known]
-            blocks.append(fence("known", handles.hide("\n".join(rows))))
+            known_notes = handles.hide("\n".join(rows))
+            blocks.append(fence("known", known_notes))
         by_handle = {handles.handle(person.viewer_id): person for person in people}
         screen = Screen(
             people=by_handle,
@@ -493,6 +494,7 @@ def _with_handle(people: Sequence[Participant], summary: str) -> list[Participan
     `people`: those who spoke most first.
     """
     named_count = sum(_is_named(person, summary) for person in people)
+    # whom the summary names stands there in any case
     room = PEOPLE_SHOWN - named_count
     with_handle = []
     for person in people:

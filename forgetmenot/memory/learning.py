@@ -124,7 +124,8 @@ class Estimate(Struct, frozen=True):
         days = say("span.d", n=self.days)
         amount = say("setup.past_amount", **counts, days=days)
         price = self._price_in_words(settings, say)
-        return " ".join([amount, price, *_unread(self.bad, say)])
+        sentences = [amount, price, *_unread(self.bad, say)]
+        return " ".join(sentences)
 
     def _time_in_words(self, say: Language) -> str:
         if not self.minutes:
@@ -326,8 +327,9 @@ class Learner:
         """
         report.bad.pop(str(file.path), None)
         settings = self._settings()
+        now = self._clock.now()
         try:
-            [rewritten] = await _look_at([file.path], settings, self._clock.now())
+            [rewritten] = await _look_at([file.path], settings, now)
         except InputError:
             report.trouble = reason("past_gone", path=file.path.name)
             return
@@ -394,7 +396,8 @@ class Learner:
             if summary is not None and stream_id is not None:
                 await self._write(tx, window, summary, stream_id, file)
             lines_read += len(events_read)
-            await channel_state.put(tx, {LEARNED + file.key: str(lines_read)}, now)
+            progress = {LEARNED + file.key: str(lines_read)}
+            await channel_state.put(tx, progress, now)
         report.lines += len(events_read) - window.known
         report.known += window.known
         report.excluded += window.excluded
@@ -594,7 +597,10 @@ async def _identified(
     source: Source, events_read: Sequence[ChatEvent]
 ) -> list[ChatEvent]:
     """Return the lines with the ids of those who had their logins then: a log has names alone."""
-    logins = {event.login for event in events_read if not event.user_id.isdigit()}
+    logins = set()
+    for event in events_read:
+        if not event.user_id.isdigit():
+            logins.add(event.login)
     id_of: Mapping[str, str] = {}
     if logins:
         id_of = await owners(source, logins, events_read[0].at)
@@ -716,9 +722,9 @@ def _ends_of_windows(
     """
     # Windows are cut of lines that have a number of the store. These were never stored,
     # so each has its place in the list as its number.
-    lines = [
-        _line(number, event, from_bot=False) for number, event in enumerate(waiting)
-    ]
+    lines = []
+    for number, event in enumerate(waiting):
+        lines.append(_line(number, event, from_bot=False))
     cut = Cut(
         smallest=memory.window_min_events,
         largest=memory.window_max_events,

@@ -40,7 +40,11 @@ def without_small_words(topic: str) -> str:
     """
     bare = phrases.without_possessives(topic)
     small_words = FOREIGN_STOPWORDS - STOPWORDS
-    parts = [part for part in bare.split() if not small_words.issuperset(words(part))]
+    parts = []
+    for part in bare.split():
+        # a part may be of two words: "die-Katze"
+        if not small_words.issuperset(words(part)):
+            parts.append(part)
     without_articles = " ".join(parts)
     if not parts or is_english(without_articles):
         return bare
@@ -113,9 +117,9 @@ def _with_largest(
 
 def _shared_counts(stems: frozenset[str], note: Note) -> tuple[int, int]:
     """Return how many of these stems a note has, with the words beside it, and how many its fact has."""
-    in_note = stems & mentioned_stems(note.text_with_topics)
-    in_fact = stems & mentioned_stems(note.fact)
-    return len(in_note), len(in_fact)
+    note_stems = mentioned_stems(note.text_with_topics)
+    fact_stems = mentioned_stems(note.fact)
+    return len(stems & note_stems), len(stems & fact_stems)
 
 
 def _similar_count(typed: str, note: Note) -> int:
@@ -173,7 +177,9 @@ def repeated_note(
         return None
     # a note seldom says "have" in so many words: "has a dog" is "dog owner" as well
     telling_roots = [roots for roots in verbs.values() if roots != "have"]
-    stems_of_verbs = [set(map(stem, roots.split())) for roots in telling_roots]
+    stems_of_verbs = []
+    for roots in telling_roots:
+        stems_of_verbs.append({stem(root) for root in roots.split()})
     numbers = phrases.numbers_in(fact)
     for note in candidates:
         note_stems = mentioned_stems(note.text_with_topics)

@@ -123,6 +123,8 @@ def _shown_evidence(
     if _is_seen(note, link):
         stance = SEEN
         speaker = ""
+    # what was said outside of streams has no video
+    video = videos.get(episode.stream_id or 0)
     return {
         "episode": episode.id,
         "stream": episode.stream_id,
@@ -131,7 +133,7 @@ def _shown_evidence(
         "speaker": speaker,
         "addressed": link.addressed,
         "at": link.at,
-        "video": _video_link(videos.get(episode.stream_id or 0), link.at, now),
+        "video": _video_link(video, link.at, now),
         "topic": episode.topic,
         "summary": with_names(episode.summary, names),
     }

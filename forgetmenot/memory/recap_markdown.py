@@ -205,8 +205,12 @@ class _Page:
                 jokes.append(note.fact)
             if self._is_open_plan(note):
                 plans.append(self._plan(note))
-        shown_jokes = [await self._shown(joke) for joke in jokes[:LISTED_LIMIT]]
-        shown_plans = [await self._shown(plan) for plan in plans[:LISTED_LIMIT]]
+        shown_jokes = []
+        for joke in jokes[:LISTED_LIMIT]:
+            shown_jokes.append(await self._shown(joke))
+        shown_plans = []
+        for plan in plans[:LISTED_LIMIT]:
+            shown_plans.append(await self._shown(plan))
         moments = await self._moments()
         quotable = await self._quotable()
         shown_quotes = []

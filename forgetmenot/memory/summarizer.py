@@ -448,7 +448,8 @@ class Summarizer(MemoryWriter):
             logins = {streamer.id: streamer.login}
             async with self._db.write() as tx:
                 await viewers.add_unseen(tx, logins, self._clock.now())
-        part = scene.participations.get(streamer.id, Participation(0, 0))
+        silent = Participation(lines=0, addressed=0)
+        part = scene.participations.get(streamer.id, silent)
         return {**scene.participations, streamer.id: part}
 
     async def _scene(self, window: Window, settings: Settings) -> Scene:
@@ -602,7 +603,9 @@ def _summary_request(
     streamer_id = scene.streamer.id if scene.streamer is not None else ""
     viewer_ids = list(scene.handles.people)
     people = introduce(viewer_ids, window, scene.handles, streamer_id)
-    days = written_days(window[0].at, window[-1].at, settings.bot.timezone)
+    first_at = window[0].at
+    last_at = window[-1].at
+    days = written_days(first_at, last_at, settings.bot.timezone)
     blocks = [f"Said on {days}."]
     about_stream = _about_stream(scene)
     if about_stream:

@@ -320,7 +320,8 @@ async def _write(
 ) -> None:
     """Write the lines of a batch that may be stored, with their people and evidence, and count them."""
     subjects = await _subjects(tx, batch)
-    known_viewers = set(await viewers.existing(tx, set(subjects.values())))
+    subject_ids = set(subjects.values())
+    known_viewers = set(await viewers.existing(tx, subject_ids))
     accepted, ids_in_use = await _accepted(
         tx, batch, subjects, known_viewers, report.refused
     )

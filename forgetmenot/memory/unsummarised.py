@@ -71,7 +71,8 @@ async def search(
         limit=MOST_COMPARED,
     )
     if query.is_general:
-        best_first = [line for line in reversed(lines) if speaks_of_self(line.text)]
+        newest_first = reversed(lines)
+        best_first = [line for line in newest_first if speaks_of_self(line.text)]
     else:
         last_words = query.telling[-MOST_ASKED_WORDS:]
         asked_words = [_AskedWord(word, table) for word in last_words]
