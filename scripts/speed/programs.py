@@ -1,5 +1,7 @@
 """What bots cost as their users start them: one that is idle, and one with its dock.
 
+Start and memory are judged beside a Python that only imports packages that the bot stands on, in the same run.
+
 Two bots hear the same chat at the same time, and one has no dock; what the other spends more is the dock's. The page is
 opened in the Chromium that is on the machine; without one, the dock is not measured.
 """
@@ -14,6 +16,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 import browser
 from aiohttp.test_utils import unused_port
@@ -27,6 +30,20 @@ from tests.loopback_servers.twitch import TwitchSim
 PER_MINUTE = 400
 PEOPLE = 60
 STARTS = 7
+PACKAGES = "import asyncio, sqlite3, ssl, aiohttp, aiosqlite, msgspec, structlog"
+VERSION = """
+import contextlib, runpy, sys
+sys.argv = ["forgetmenot", "--version"]
+with contextlib.suppress(SystemExit):
+    runpy.run_module("forgetmenot", run_name="__main__")
+"""
+
+
+class WayToChat(NamedTuple):
+    """Seconds from a start until the bot is in its channel; `computing_s` is None where nobody says."""
+
+    wall_s: float
+    computing_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,37 +198,63 @@ async def page_on(url: str) -> AsyncIterator[None]:
 
 
 def process(folder: Path) -> list[Figure]:
-    """`--version` and the way to chat (the best of some starts), and the memory of a bot in a channel that is quiet."""
-    joined = min(
-        asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS)
-    )
+    """`--version`, the way to chat and the memory of a bot in a quiet channel, as multiples of bare Pythons."""
+    empty_s = min(_processor_time("pass") for _ in range(STARTS))
+    packages_s = min(_processor_time(PACKAGES) for _ in range(STARTS))
+    version_s = min(_processor_time(VERSION) for _ in range(STARTS))
+    ways = [asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS)]
+    joined_s = min(way.wall_s for way in ways)
     figures = [
+        Figure("bare Python with packages of the bot", packages_s, "CPU-s"),
         Figure(
-            "forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25
+            "forgetmenot --version", version_s / empty_s, "times an empty Python", 4
         ),
-        Figure("forgetmenot start, in the channel", joined, "s", 0.4),
+        Figure("forgetmenot start, in the channel", joined_s, "s"),
     ]
-    if problem := asyncio.run(_idle(folder)):
-        return [
-            *figures,
-            Figure("idle process, resident", problem / 1_000_000, "MB", 62),
-        ]
-    print("the memory of a process is not measured on this system", file=sys.stderr)
-    return figures
+    computing_s = [way.computing_s for way in ways if way.computing_s is not None]
+    resident_bytes = asyncio.run(_idle(folder))
+    if not computing_s or not resident_bytes:
+        print("a start's computing and memory are not measured here", file=sys.stderr)
+        return figures
+    bare = "times bare Python"
+    return [
+        *figures,
+        Figure("its computing", min(computing_s) / packages_s, bare, 3),
+        Figure("idle process, resident", resident_bytes / 1_000_000, "MB"),
+        Figure("the same beside", resident_bytes / _resident_of_packages(), bare, 2),
+    ]
 
 
-def _version() -> float:
-    began = perf_counter()
-    subprocess.run(program.command("--version"), check=True, capture_output=True)
-    return perf_counter() - began
+def _processor_time(program: str) -> float:
+    """Return the seconds of processor time that a Python needs for a program."""
+    told = f"{program}\nimport time\nprint(time.process_time())"
+    command = [sys.executable, "-c", told]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(run.stdout.split()[-1])
 
 
-async def _start(folder: Path) -> float:
-    """Seconds from the start of a signed-in bot until it is in its channel."""
+def _resident_of_packages() -> int:
+    """Return the bytes that a Python with the packages holds."""
+    waits = f"{PACKAGES}\nprint(flush=True)\ninput()"
+    with subprocess.Popen(
+        [sys.executable, "-c", waits],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as python:
+        assert python.stdout is not None  # noqa: S101  # it is a pipe
+        python.stdout.readline()
+        size = resident(python.pid)
+        python.communicate("\n")
+    return size
+
+
+async def _start(folder: Path) -> WayToChat:
+    """Start a signed-in bot and wait until it is in its channel."""
     async with TwitchSim() as sim:
         began = perf_counter()
-        async with started(sim, folder):
-            return perf_counter() - began
+        async with started(sim, folder) as bot:
+            return WayToChat(perf_counter() - began, cpu_s(bot.pid))
 
 
 async def _idle(folder: Path) -> int:

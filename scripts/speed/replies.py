@@ -41,6 +41,7 @@ from forgetmenot.text.words import clear_text_caches
 from speed.figures import Figure, percentile
 from speed.ingest import take_in
 from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented, viewer_id
+from speed.yardsticks import plain_queries
 
 BOT = Identity("1", "keeper", "Keeper")
 CHANNEL_NOTES = 40
@@ -52,6 +53,20 @@ BEST_KNOWN_ROUNDS = 15
 COLD_OTHERS = 260
 LINES = 10_000
 UNREAD = 100  # of these lines, the newest: no summary has them yet
+
+
+class Bounds(NamedTuple):
+    """The most that prompts may take, as multiples of what bare SQLite needs for their rows."""
+
+    p50: float
+    p99: float
+
+
+# What the original needs is 8 times bare SQLite for somebody it knows, 4 times for a stranger: the goals are three and
+# four times that, and for the slowest twice its slowest (docs/EVALUATION.md).
+WARM = Bounds(p50=23, p99=57)
+STRANGER = Bounds(p50=18, p99=86)
+WHO = Bounds(p50=35, p99=114)
 
 
 class Took(NamedTuple):
@@ -194,18 +209,31 @@ async def measure(folder: Path, viewers: int) -> list[Figure]:
                 large, range(COMMON), WHO_ROUNDS, _dice.question_for_a_person
             )
             index_size = await _index_size(large.db)
+        path = large.db.path
+        plain_ms = plain_queries(path, range(COMMON))
+        plain_cold_ms = plain_queries(path, range(COMMON, viewers), cold=True)
     return [
         Figure("notes in the memory", count, ""),
-        *_times("reply's prompt, warm", then, 2, 4),
+        Figure("a prompt's rows by bare SQLite", plain_ms, "ms"),
+        Figure("the same, no page kept", plain_cold_ms, "ms"),
+        *_times("reply's prompt, warm", then, plain_ms, WARM),
         *_times(
             f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer",
             at_most,
-            2,
-            4,
+            plain_ms,
+            WARM,
         ),
-        *_times("reply's prompt, viewer not seen before", cold, 6, 20),
         *_times(
-            "reply's prompt, a question that asks for a person", person_questions, 3, 8
+            "reply's prompt, viewer not seen before",
+            cold,
+            plain_cold_ms,
+            STRANGER,
+        ),
+        *_times(
+            "reply's prompt, a question that asks for a person",
+            person_questions,
+            plain_ms,
+            WHO,
         ),
         Figure(
             "index of all notes by their words", index_size / count, "bytes a note", 100
@@ -214,14 +242,25 @@ async def measure(folder: Path, viewers: int) -> list[Figure]:
     ]
 
 
-def _times(name: str, took: Sequence[Took], usual: float, limit: float) -> list[Figure]:
-    whole, computing = ([times[part] for times in took] for part in range(2))
+def _times(
+    name: str,
+    took: Sequence[Took],
+    plain_ms: float,
+    bounds: Bounds,
+) -> list[Figure]:
+    """Return the times of prompts, and their computing as a multiple of what bare SQLite needs for their rows."""
+    whole_ms = [times.whole for times in took]
+    computing_ms = [times.computing for times in took]
+    usual = median(computing_ms)
+    limit = percentile(computing_ms, 0.99)
+    times_plain = "times bare SQLite"
     return [
-        Figure(f"{name}, p50 of {len(took)}", median(whole), "ms", usual),
-        Figure(f"{name}, p99", percentile(whole, 0.99), "ms", limit),
-        Figure(
-            f"{name}, p99 of the computing in it", percentile(computing, 0.99), "ms"
-        ),
+        Figure(f"{name}, p50 of {len(took)}", median(whole_ms), "ms"),
+        Figure(f"{name}, p99", percentile(whole_ms, 0.99), "ms"),
+        Figure(f"{name}, computing, p50", usual, "ms"),
+        Figure(f"{name}, computing, p99", limit, "ms"),
+        Figure(f"{name}, beside, p50", usual / plain_ms, times_plain, bounds.p50),
+        Figure(f"{name}, beside, p99", limit / plain_ms, times_plain, bounds.p99),
     ]
 
 
