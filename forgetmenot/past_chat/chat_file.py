@@ -126,7 +126,7 @@ class PastChat:
         if self.ended:
             return
         if not recognised:
-            raise InputError(reason("past_format", path=self.path.name))
+            raise self._unknown_form()
         digest = blake2b(digest_size=12)
         for event in self.events():
             text = event.text.encode()
@@ -195,7 +195,8 @@ class PastChat:
             # As bytes, which take a quarter of the memory.
             packed_events = []
             for event in self._in_file_order():
-                if first <= event.at // _STRETCH <= last:
+                stretch = event.at // _STRETCH
+                if first <= stretch <= last:
                     packed_events.append((event.at, _ENCODER.encode(event)))
             if self._is_newest_first:
                 # Sorting keeps the order of lines of one moment.
@@ -221,8 +222,9 @@ class PastChat:
     def _in_file_order(self) -> Iterator[ChatEvent]:
         """Give what was said, in the file's order."""
         for record in self._records(Unread()):
-            if isinstance(record.item, ChatEvent) and self._is_readable(record.item):
-                yield record.item
+            item = record.item
+            if isinstance(item, ChatEvent) and self._is_readable(item):
+                yield item
 
     def _is_readable(self, item: ChatItem | RemovedText) -> bool:
         """Return whether an item could be read, and may have been said at its time by its name."""
@@ -230,7 +232,9 @@ class PastChat:
             return False
         if not isinstance(item, ChatEvent):
             return True
-        return 0 < item.at <= self._until and bool(item.login) and is_login(item.login)
+        if not 0 < item.at <= self._until:
+            return False
+        return bool(item.login) and is_login(item.login)
 
     def _records(self, unread: Unread) -> Iterator[Record]:
         """Give the records of the file, and note in `unread` if its end is missing.
@@ -253,9 +257,12 @@ class PastChat:
         except OSError as error:
             raise self._unreadable(error.strerror or "") from None
         except UnknownFormError:
-            raise InputError(reason("past_format", path=self.path.name)) from None
+            raise self._unknown_form() from None
         except NoDayError:
             raise InputError(reason("past_no_day", path=self.path.name)) from None
+
+    def _unknown_form(self) -> InputError:
+        return InputError(reason("past_format", path=self.path.name))
 
     def _unreadable(self, why: str) -> InputError:
         return InputError(reason("unreadable_file", path=self.path.name, why=why))
@@ -320,6 +327,7 @@ class _Removals:
             if any(since <= event.at <= until for since, until in spans):
                 return True
         for at, beginning in self._texts.get(event.login, ()):
-            if at - DAY < event.at <= at and event.text.startswith(beginning):
+            is_of_that_day = at - DAY < event.at <= at
+            if is_of_that_day and event.text.startswith(beginning):
                 return True
         return False

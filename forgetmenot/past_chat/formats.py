@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
+from datetime import time as datetime_time
 from typing import Any, NamedTuple, TextIO
 
 from msgspec import Struct
@@ -47,6 +48,8 @@ LONGEST_RECORD = 16 * 1024 * 1024
 # Characters of a line of a log, and of a name.
 LONGEST_LINE = 20_000
 LONGEST_NAME = 60
+LONGEST_TITLE = 200
+_VIDEO_ID = re.compile(r"[0-9]{1,15}")
 
 
 class RemovedText(Struct, frozen=True):
@@ -73,9 +76,12 @@ class Broadcast(Struct):
 
     def describe(self, video: object) -> None:
         """Read TwitchDownloader's `video`. Older files lack parts of it."""
-        self.title = clean(str(_value(video, "title") or "")[:200])
-        number = str(_value(video, "id") or "")
-        self.video = int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0
+        title = _text(video, "title")
+        self.title = clean(title[:LONGEST_TITLE])
+        self.video = 0
+        number = _text(video, "id")
+        if _VIDEO_ID.fullmatch(number):
+            self.video = int(number)
         self.began_at = _utc_ms(_value(video, "created_at"))
 
 
@@ -144,7 +150,8 @@ def read_log(
     `name`: the file's; `channel`: the memory's, "" if unknown. Raises NoDayError, CutOffError.
     """
     log = _Log(name, channel)
-    for number, line in enumerate(lines_of(file, LONGEST_LINE), 1):
+    lines = lines_of(file, LONGEST_LINE)
+    for number, line in enumerate(lines, 1):
         text = line.strip("\r\n")
         if not text.strip():
             continue
@@ -169,7 +176,8 @@ class _Log:
         # The time of the last line that has none (ms); 0 where nothing tells the day.
         self._untimed_at = 0
         if self._day is not None:
-            self._untimed_at = _ms(datetime.combine(self._day, datetime.min.time()))
+            midnight = datetime.combine(self._day, datetime.min.time())
+            self._untimed_at = _ms(midnight)
         # In autumn the clock shows an hour twice: this is the second one.
         self._in_second_hour = False
         self._is_timed = False
@@ -188,8 +196,10 @@ class _Log:
         if line.startswith(("@", ":")):
             return chat_lines.understand(chat_lines.parse(line), None)
         stamped = _STAMPED.fullmatch(line)
+        if stamped is None and self._is_timed:
+            return Unparsed()
         if stamped is None:
-            return Unparsed() if self._is_timed else self._untimed(line, number)
+            return self._untimed(line, number)
         self._is_timed = True
         stamp = _STAMP.fullmatch(stamped["stamp"])
         at = self._moment(stamp) if stamp else 0
@@ -199,7 +209,8 @@ class _Log:
         if room and self._channel and room != self._channel:
             self._is_held = False
             return OtherRoom()
-        item = self._item(stamped["rest"].strip(), at, number)
+        text = stamped["rest"].strip()
+        item = self._item(text, at, number)
         return OtherLine("SYSTEM") if item is None else item
 
     def _begin_at(self, mark: re.Match[str]) -> None:
@@ -226,25 +237,22 @@ class _Log:
             return item
         # Without a time a sentence of the program cannot be told from any other text; only behind
         # a mark it is certain that a program wrote the file.
-        return Unparsed() if self._last is None else OtherLine("SYSTEM")
+        if self._last is None:
+            return Unparsed()
+        return OtherLine("SYSTEM")
 
     def _moment(self, stamp: re.Match[str]) -> int:
         """Return the time of a line (ms); 0 if there is no such time, or nothing tells its day."""
-        year, month, day, hour, minute, second, thousandths, half = stamp.groups()
+        year, month, day, *_ = stamp.groups()
         try:
-            hour_of_day = int(hour)
-            if half is not None:
-                is_afternoon = half in "pP"
-                hour_of_day = hour_of_day % 12 + 12 * is_afternoon
-            micro = int((thousandths or "0").ljust(3, "0")) * 1_000
-            time = (hour_of_day, int(minute), int(second or 0), micro)
             if year is not None:
-                moment = datetime(int(year), int(month), int(day), *time, tzinfo=UTC)
-                return _ms(moment)
+                day_in_stamp = date(int(year), int(month), int(day))
+                time = _time_of_day(stamp)
+                return _ms(datetime.combine(day_in_stamp, time, UTC))
             if self._day is None:
                 self.lacks_day = True
                 return 0
-            local = datetime(self._day.year, self._day.month, self._day.day, *time)  # noqa: DTZ001
+            local = datetime.combine(self._day, _time_of_day(stamp))
             return _ms(self._placed(local))
         except (ValueError, OverflowError, OSError):
             return 0
@@ -255,18 +263,20 @@ class _Log:
         A file may go on over midnight and over a change of clocks.
         """
         last = self._last or moment
+        day_before = moment - _ONE_DAY
         if last - moment > _NEXT_DAY:
             moment += _ONE_DAY
-        elif timedelta() < last - (moment - _ONE_DAY) < _BACKWARDS:
+        elif timedelta() < last - day_before < _BACKWARDS:
             # Out of order, across midnight.
-            moment -= _ONE_DAY
+            moment = day_before
         if not _is_ambiguous(moment):
             self._in_second_hour = False
         elif last - moment > _BACKWARDS:
             self._in_second_hour = True
-        self._day = max(self._day or moment.date(), moment.date())
+        day = moment.date()
+        self._day = max(self._day or day, day)
         self._last = moment
-        return moment.replace(fold=1 if self._in_second_hour else 0)
+        return moment.replace(fold=int(self._in_second_hour))
 
     def _item(
         self,
@@ -287,7 +297,7 @@ class _Log:
         self._is_held = login.casefold() == _HELD_BY and _HELD in line["text"]
         if was_held or self._is_held:
             return OtherLine("HELD")
-        event = chat_event(
+        return _chat_event(
             f"{at}:{number}",
             provisional_id(login),
             login,
@@ -295,7 +305,24 @@ class _Log:
             line["text"],
             at,
         )
-        return event or Unparsed()
+
+
+def _time_of_day(stamp: re.Match[str]) -> datetime_time:
+    """Return the time in a timestamp. Raises ValueError if there is no such time."""
+    *_, hour, minute, second, thousandths, half = stamp.groups()
+    hour_of_day = int(hour)
+    if half is not None:
+        is_afternoon = half in "pP"
+        # 12 am is midnight, 12 pm noon.
+        hour_of_day = hour_of_day % 12 + 12 * is_afternoon
+    # ".5" is half a second.
+    fraction = (thousandths or "0").ljust(3, "0")
+    return datetime_time(
+        hour_of_day,
+        int(minute),
+        int(second or 0),
+        int(fraction) * 1_000,
+    )
 
 
 def _is_name_of(shown_name: str | None, login: str) -> bool:
@@ -313,19 +340,26 @@ def _taken_away(sentence: str, at: int) -> Redaction | RemovedText | None:
     """Return what a sentence of the program says that moderators took away; None for any other."""
     action = _TIMEOUT_OR_BAN.fullmatch(sentence)
     if action is not None:
-        is_timeout = (action["what"] or action["verb"]) == "timed out"
+        verb = action["what"] or action["verb"]
         login = action["first"] or action["second"]
-        # How long a timeout lasts matters to nobody here, only that it is no ban.
-        duration_s = 1 if is_timeout else None
-        return Redaction(at, user_id=provisional_id(login), duration_s=duration_s)
+        is_timeout = verb == "timed out"
+        return _of_person(at, provisional_id(login), is_timeout=is_timeout)
     if _CLEARED.fullmatch(sentence):
         return Redaction(at)
     removed = _REMOVED.fullmatch(sentence)
     if removed is None:
         return None
     login = removed[1] or removed[2]
-    beginning = clean(removed[3]).removesuffix("…").rstrip()
+    text = clean(removed[3])
+    beginning = text.removesuffix("…").rstrip()
     return RemovedText(at, login.casefold(), beginning)
+
+
+def _of_person(at: int, viewer_id: str, *, is_timeout: bool) -> Redaction:
+    """Return that somebody was timed out or banned."""
+    # How long a timeout lasts matters to nobody here, only that it is no ban.
+    duration_s = 1 if is_timeout else None
+    return Redaction(at, user_id=viewer_id, duration_s=duration_s)
 
 
 def _day_in(name: str) -> date | None:
@@ -346,7 +380,9 @@ def _ms(moment: datetime) -> int:
 
 def _is_ambiguous(moment: datetime) -> bool:
     """Return whether the computer's clock shows this time twice, as in autumn."""
-    return moment.replace(fold=0).timestamp() != moment.replace(fold=1).timestamp()
+    first = moment.replace(fold=0)
+    second = moment.replace(fold=1)
+    return first.timestamp() != second.timestamp()
 
 
 # ── JSON: an object with a list in it, or a list, whose items are read one by one ─────────────
@@ -422,7 +458,9 @@ class _JsonText:
         Each time as much again, so that a long value is not looked at too often.
         """
         rest = self._text[self._at :]
-        chunk = "" if self._is_ended() else self._file.read(max(CHUNK, len(rest)))
+        chunk = ""
+        if not self._is_ended():
+            chunk = self._file.read(max(CHUNK, len(rest)))
         self._text = rest + chunk
         self._at = 0
         return bool(chunk)
@@ -431,7 +469,8 @@ class _JsonText:
         """Return the next character that is no space. Raises CutOffError at the end."""
         while True:
             space = _SPACE.match(self._text, self._at)
-            self._at = space.end() if space else self._at
+            if space is not None:
+                self._at = space.end()
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._reads_more():
@@ -467,7 +506,8 @@ class _JsonText:
             except ValueError:
                 pass
             # A number or a word that ends where the text does may go on in what is still to be read.
-            if end and (end < len(self._text) or self._text[end - 1] in '"]}'):
+            is_whole = end < len(self._text) or self._text[end - 1] in '"]}'
+            if end and is_whole:
                 self._at = end
                 return value
             is_too_long = len(self._text) - self._at > LONGEST_RECORD
@@ -498,7 +538,9 @@ class _JsonText:
         self._at += 1
         while True:
             run = _IN_STRING.match(self._text, self._at)
-            self._at = run.end() if run else self._at
+            if run is not None:
+                self._at = run.end()
+            # A backslash needs what it stands before.
             if self._at + 1 >= len(self._text) and self._text[self._at :] != '"':
                 if not self._reads_more():
                     raise CutOffError
@@ -527,25 +569,23 @@ def _of_comment(comment: object) -> ChatItem:
     """Return what a comment of TwitchDownloader says."""
     if _value(comment, "state") not in (None, "", "published"):
         return OtherLine("DELETED")
-    commenter = _object(comment, "commenter")
-    message = _object(comment, "message")
-    text = message.get("body")
-    at = _utc_ms(_value(comment, "created_at"))
-    viewer_id = str(commenter.get("_id") or "")
-    login = str(commenter.get("name") or "")
-    if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
-        return Unparsed()
-    key = str(_value(comment, "_id") or f"{at}:{viewer_id}")
-    shown_name = str(commenter.get("display_name") or login)
-    event = chat_event(key, viewer_id, login, shown_name, text, at)
-    if event is None:
-        return Unparsed()
-    is_action = message.get("is_action") is True
-    return replace(
-        event,
-        kind=EventKind.ME if is_action else EventKind.MESSAGE,
-        badges=_badges(message.get("user_badges"), "_id"),
+    commenter = _value(comment, "commenter")
+    message = _value(comment, "message")
+    event = _said(
+        key=_text(comment, "_id"),
+        viewer_id=_text(commenter, "_id"),
+        login=_text(commenter, "name"),
+        name=_text(commenter, "display_name"),
+        text=_value(message, "body"),
+        at=_utc_ms(_value(comment, "created_at")),
     )
+    if isinstance(event, Unparsed):
+        return event
+    badges = _badges(_value(message, "user_badges"), "_id")
+    event = replace(event, badges=badges)
+    if _value(message, "is_action") is True:
+        return replace(event, kind=EventKind.ME)
+    return event
 
 
 def _of_message(message: object) -> ChatItem:
@@ -556,48 +596,55 @@ def _of_message(message: object) -> ChatItem:
     # 1 is PRIVMSG, a line of chat.
     if _value(message, "type") not in (None, 1):
         return OtherLine("OTHER")
-    at = _utc_ms(_value(message, "timestamp"))
-    login = str(_value(message, "username") or _value(message, "displayName") or "")
-    viewer_id = str(_object(message, "tags").get("user-id") or provisional_id(login))
-    text = _value(message, "text")
-    if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
-        return Unparsed()
-    key = str(_value(message, "id") or f"{at}:{viewer_id}")
-    shown_name = str(_value(message, "displayName") or login)
-    return chat_event(key, viewer_id, login, shown_name, text, at) or Unparsed()
+    name = _text(message, "displayName")
+    login = _text(message, "username") or name
+    tags = _value(message, "tags")
+    return _said(
+        key=_text(message, "id"),
+        viewer_id=_text(tags, "user-id") or provisional_id(login),
+        login=login,
+        name=name,
+        text=_value(message, "text"),
+        at=_utc_ms(_value(message, "timestamp")),
+    )
 
 
 def _of_chat_downloader(item: object) -> ChatItem:
     """Return what an item of chat-downloader's list says."""
     at = _ms_of_microseconds(_value(item, "timestamp"))
-    kind = str(_value(item, "message_type") or "text_message")
+    kind = _text(item, "message_type")
     if kind == "ban_user":
-        login = str(_value(item, "banned_user") or "")
-        viewer_id = str(_value(item, "target_author_id") or provisional_id(login))
+        login = _text(item, "banned_user")
+        viewer_id = _text(item, "target_author_id") or provisional_id(login)
         is_timeout = bool(_value(item, "ban_duration"))
-        return Redaction(at, user_id=viewer_id, duration_s=1 if is_timeout else None)
+        return _of_person(at, viewer_id, is_timeout=is_timeout)
     if kind == "delete_message":
-        return Redaction(at, event_id=str(_value(item, "target_message_id") or ""))
+        return Redaction(at, event_id=_text(item, "target_message_id"))
     if kind == "clear_chat":
         return Redaction(at)
     author = _value(item, "author")
     text = _value(item, "message")
-    if isinstance(item, dict) and (author is None or text is None):
-        return OtherLine(kind)
-    login = str(author if isinstance(author, str) else _value(author, "name") or "")
-    viewer_id = str(_value(author, "id") or provisional_id(login))
+    has_no_text = author is None or text is None
+    if isinstance(item, dict) and has_no_text:
+        return OtherLine(kind or "text_message")
+    login = author if isinstance(author, str) else _text(author, "name")
+    made_up_id = provisional_id(login)
+    viewer_id = _text(author, "id") or made_up_id
     # It writes chat of YouTube in the same form, where ids are words.
-    is_of_twitch = viewer_id.isdecimal() or viewer_id == provisional_id(login)
-    if not at or not isinstance(text, str) or not is_of_twitch:
+    if not viewer_id.isdecimal() and viewer_id != made_up_id:
         return Unparsed()
-    if not _is_somebody(viewer_id, login):
-        return Unparsed()
-    key = str(_value(item, "message_id") or f"{at}:{viewer_id}")
-    shown_name = str(_value(author, "display_name") or login)
-    event = chat_event(key, viewer_id, login, shown_name, text, at)
-    if event is None:
-        return Unparsed()
-    return replace(event, badges=_badges(_value(author, "badges"), "name"))
+    event = _said(
+        key=_text(item, "message_id"),
+        viewer_id=viewer_id,
+        login=login,
+        name=_text(author, "display_name"),
+        text=text,
+        at=at,
+    )
+    if isinstance(event, Unparsed):
+        return event
+    badges = _badges(_value(author, "badges"), "name")
+    return replace(event, badges=badges)
 
 
 # By the name of the list that a file holds.
@@ -607,56 +654,74 @@ _LISTS: Mapping[str, Callable[[Any], ChatItem]] = {
 }
 
 
-def chat_event(
+def _said(
+    *,
     key: str,
+    viewer_id: str,
+    login: str,
+    name: str,
+    text: object,
+    at: int,
+) -> ChatEvent | Unparsed:
+    """Return what an item of a JSON file says.
+
+    Unparsed where time, text or person are none that Twitch gives. `key`: the event's id, if it has
+    one; `name`: the one that is shown, if it has one; `at`: in ms, 0 for no time.
+    """
+    if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
+        return Unparsed()
+    event_id = key or f"{at}:{viewer_id}"
+    return _chat_event(event_id, viewer_id, login, name or login, text, at)
+
+
+def _chat_event(
+    event_id: str,
     viewer_id: str,
     login: str,
     name: str,
     text: str,
     at: int,
-) -> ChatEvent | None:
-    """Return what somebody said, made safe; None where nothing is left of it.
-
-    `key`: the event's id; `at`: when it was said (ms).
-    """
+) -> ChatEvent | Unparsed:
+    """Return what somebody said, made safe; Unparsed where nothing is left of it. `at`: in ms."""
     safe_text = defang(clean(cut(text, MAX_TEXT)))
     if not safe_text:
-        return None
-    safe_name = defang(clean(name[:LONGEST_NAME]))
+        return Unparsed()
     return ChatEvent(
-        key,
-        EventKind.MESSAGE,
-        viewer_id,
-        login.casefold(),
-        safe_name,
-        safe_text,
-        at,
+        id=event_id,
+        kind=EventKind.MESSAGE,
+        user_id=viewer_id,
+        login=login.casefold(),
+        display_name=defang(clean(name[:LONGEST_NAME])),
+        text=safe_text,
+        at=at,
     )
 
 
 def _is_somebody(viewer_id: str, login: str) -> bool:
     """Return whether an id and a login are such as Twitch gives, and of no anonymous gifter."""
-    if is_anonymous(viewer_id, login):
+    if not login or is_anonymous(viewer_id, login):
         return False
-    return bool(login) and is_login(login) and is_viewer_id(viewer_id)
+    return is_login(login) and is_viewer_id(viewer_id)
 
 
 def _badges(listed: object, key: str) -> frozenset[str]:
     """Return the names of badges; `key`: where each of them has its name."""
     if not isinstance(listed, list):
         return frozenset()
-    return frozenset(str(_value(badge, key)) for badge in listed)
+    names = [str(_value(badge, key)) for badge in listed]
+    return frozenset(names)
 
 
 def _value(fields: object, name: str) -> object:
     """Return a member of an object; None if it has none, or is no object."""
-    return fields.get(name) if isinstance(fields, dict) else None
+    if isinstance(fields, dict):
+        return fields.get(name)
+    return None
 
 
-def _object(fields: object, name: str) -> dict[str, Any]:
-    """Return a member that is an object itself; an empty one if it is not."""
-    value = _value(fields, name)
-    return value if isinstance(value, dict) else {}
+def _text(fields: object, name: str) -> str:
+    """Return a member of an object as text; "" if it has none, or is no object."""
+    return str(_value(fields, name) or "")
 
 
 def _ms_of_microseconds(microseconds: object) -> int:
