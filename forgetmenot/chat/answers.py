@@ -75,7 +75,8 @@ class ChatCommands:
         if question is None:
             return False
         line = without_name_in_front(event, self._identity())
-        if is_yes(line) and event.at - question.asked_at <= ANSWERED_WITHIN:
+        waited = event.at - question.asked_at
+        if is_yes(line) and waited <= ANSWERED_WITHIN:
             return True
         del self._questions[event.user_id]
         return False
@@ -107,8 +108,11 @@ class ChatCommands:
 
         Returns the question, or that nothing is known of them. Raises StoreError.
         """
-        answer = await self._answer(event, ParsedCommand("erase", {}))
-        return answer.line if answer is not None else ""
+        command = ParsedCommand("erase", {})
+        answer = await self._answer(event, command)
+        if answer is None:
+            return ""
+        return answer.line
 
     async def _answer(
         self, event: ChatEvent, command: ParsedCommand
@@ -117,15 +121,19 @@ class ChatCommands:
 
         Raises StoreError.
         """
-        result = await run(self._context, command.name, command.params, asker_of(event))
+        asker = asker_of(event)
+        result = await run(self._context, command.name, command.params, asker)
+        # Whoever may not ask for it is not told that there is such a command.
         if result.code == "not_allowed":
             return None
         if command.in_words and result.code in _TALK:
             return None
         if result.code == "erase_unconfirmed":
-            confirmed = replace(command, params={**command.params, "confirm": "yes"})
+            params = {**command.params, "confirm": "yes"}
+            confirmed = replace(command, params=params)
             self._questions[event.user_id] = _OpenQuestion(confirmed, event.at)
-        language = in_language(self._context.settings().bot.language)
+        settings = self._context.settings()
+        language = in_language(settings.bot.language)
         operation = self._context.operations[command.name]
         # Stored with its time, a code could be matched with a request, and so with a person.
         has_code = "receipt_code" in result.data
@@ -163,7 +171,8 @@ class ChatCommands:
             return command
         # "!forgetme yes": a viewer names nobody else there. A moderator may mean somebody who is
         # called by a word for yes ("sim").
-        if is_yes(command.params.get("viewer", "")):
+        typed_viewer = command.params.get("viewer", "")
+        if is_yes(typed_viewer):
             return replace(command, params={"confirm": "yes"})
         return command
 
@@ -175,12 +184,15 @@ class ChatCommands:
         denies_reply: bool,
     ) -> str:
         """Return what a line asks the bot, without the bot's name; "" if it does not speak to it."""
+        # A line that goes on a talk without the bot's name is no command in plain words.
         nobody = Conversations({})
         settings = self._context.settings()
         trigger = trigger_of(event, identity, nobody, settings, event.at)
         if trigger is not None and trigger.direct:
             return trigger.question
-        return event.text if denies_reply else ""
+        if denies_reply:
+            return event.text
+        return ""
 
     def _about_replied_line(self, line: str) -> ParsedCommand | None:
         """Return the command about somebody's line in a reply to that line; None if there is none.
@@ -191,7 +203,9 @@ class ChatCommands:
         if command is None:
             return None
         operation = self._context.operations[command.name]
-        return command if operation.about_replied_line else None
+        if not operation.about_replied_line:
+            return None
+        return command
 
     def _is_another_bots(self, command: ParsedCommand) -> bool:
         """Return whether `!help` or `!commands` is left to another bot.
@@ -213,12 +227,15 @@ class ChatCommands:
 
 def asker_of(event: ChatEvent) -> Asker:
     """Return who asks in a line, with the role from its badges."""
+    reply_to_id = ""
+    if event.reply_to is not None:
+        reply_to_id = event.reply_to.event_id
     return Asker(
-        Surface.CHAT,
-        event.user_id,
-        role_of(event.badges),
-        event.login,
-        event.display_name,
+        surface=Surface.CHAT,
+        viewer_id=event.user_id,
+        role=role_of(event.badges),
+        login=event.login,
+        display_name=event.display_name,
         line_id=event.id,
-        reply_to_id=event.reply_to.event_id if event.reply_to is not None else "",
+        reply_to_id=reply_to_id,
     )

@@ -20,7 +20,14 @@ from forgetmenot.text.chat_commands import (
 from forgetmenot.text.words import is_typo
 
 _MARKS_BEHIND = re.compile(r"[?.!,:]+\Z")
-_WITHOUT_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+_WITHOUT_UMLAUTS = str.maketrans(
+    {
+        "ä": "ae",
+        "ö": "oe",
+        "ü": "ue",
+        "ß": "ss",
+    }
+)
 # "!memory?"
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")
 _FLAGS = "confirm|yes|ja"
@@ -76,7 +83,8 @@ class CommandParser:
         forms.sort(key=lambda form: -form.literals)
         self._forms = forms
         # by what is typed, in any language: the first word of a form
-        self._names = {form.word: form.word for form in forms} | dict(_other_names())
+        self._names = {form.word: form.word for form in forms}
+        self._names.update(_other_names())
 
     def parse(
         self,
@@ -109,28 +117,33 @@ class CommandParser:
         "!memroy" and "!gedächtnis" are "!memory".
         """
         word, space, rest = line.partition(" ")
-        marks = _MARKS_BEHIND.search(word)
-        bare_word = word if marks is None else word[: marks.start()]
+        bare_word = _MARKS_BEHIND.sub("", word)
+        punctuation = word[len(bare_word) :]
         folded_word = bare_word.casefold()
-        name = self._names.get(folded_word) or self._name_with_slip(folded_word)
+        name = self._names.get(folded_word)
+        if name is None:
+            name = self._name_with_slip(folded_word)
         if name is None:
             return line
-        punctuation = "" if marks is None else marks[0]
         return typed_command(f"{name}{punctuation}{space}{rest}")
 
     def _name_with_slip(self, word: str) -> str | None:
         """Return the command that was typed with a slip; None where none is near, or several are."""
         names = set()
         for typed_name, name in self._names.items():
+            # Both begin with "!".
             if is_typo(word[1:], typed_name[1:]):
                 names.add(name)
-        return names.pop() if len(names) == 1 else None
+        if len(names) != 1:
+            return None
+        return names.pop()
 
     def _parse_typed(self, typed: str, unnamed: str) -> ParsedCommand | None:
         """Return the command that a typed line is, or help on it if it lacks something."""
         line = _PUNCTUATED.sub(r"\1", typed)
         unnamed_line = without_please(_PUNCTUATED.sub(r"\1", unnamed))
-        word = line.split(" ", 1)[0].casefold()
+        first_word, _, _ = line.partition(" ")
+        word = first_word.casefold()
         forms = [form for form in self._forms if form.word == word]
         if not forms:
             return None
@@ -139,12 +152,14 @@ class CommandParser:
             match = form.pattern.fullmatch(text)
             if match is None:
                 continue
-            params = {name: value for name, value in match.groupdict().items() if value}
+            # What is optional and was left out is None.
+            typed_params = match.groupdict().items()
+            params = {name: value for name, value in typed_params if value}
             return ParsedCommand(form.name, params)
         # Where the word alone is a form, other words behind it are talk.
-        lacks_something = all(form.literals > 1 or form.needs_value for form in forms)
-        if not lacks_something:
-            return None
+        for form in forms:
+            if form.literals == 1 and not form.needs_value:
+                return None
         return ParsedCommand("help", {"command": word}, incomplete=True)
 
 
@@ -153,7 +168,8 @@ def _other_names() -> Mapping[str, str]:
     """Return the commands by the names that each language has for them."""
     commands: dict[str, str] = {}
     for code in languages():
-        for command, names in in_language(code).tables["command"].items():
+        names_by_command = in_language(code).tables["command"]
+        for command, names in names_by_command.items():
             for name in names.split():
                 commands[f"!{name}"] = f"!{command}"
                 # As it is typed without umlauts.
@@ -171,22 +187,26 @@ def _forms_of(operation: Operation) -> Iterator[_Form]:
         for word in words:
             if word[0] in "<[":
                 params[word] = operation.parameter(word[1:-1])
+        pattern = _form_pattern(words, params)
         last_param = params.get(words[-1])
+        has_free_text = False
+        if last_param is not None:
+            has_free_text = last_param.kind is ParameterKind.TEXT
+        needed = [param for param in params.values() if not param.optional]
         yield _Form(
-            operation.name,
-            words[0],
-            re.compile(_form_pattern(words, params), re.IGNORECASE),
+            name=operation.name,
+            word=words[0],
+            pattern=re.compile(pattern, re.IGNORECASE),
             literals=len(words) - len(params),
-            has_free_text=(
-                last_param is not None and last_param.kind is ParameterKind.TEXT
-            ),
-            needs_value=any(not parameter.optional for parameter in params.values()),
+            has_free_text=has_free_text,
+            needs_value=bool(needed),
         )
 
 
 def _form_pattern(words: Sequence[str], params: Mapping[str, Parameter]) -> str:
     """Return the pattern of a form, by its words and the parameters among them."""
-    has_flag = any(param.kind is ParameterKind.FLAG for param in params.values())
+    kinds = [param.kind for param in params.values()]
+    has_flag = ParameterKind.FLAG in kinds
     pattern = words[0]
     for word in words[1:]:
         if word not in params:
@@ -198,5 +218,8 @@ def _form_pattern(words: Sequence[str], params: Mapping[str, Parameter]) -> str:
             # "!forgetme yes": the flag is nobody's name.
             value = rf"(?!(?:{_FLAGS})\b){value}"
         is_optional = word[0] == "["
-        pattern += rf"(?:\s+{value})?" if is_optional else rf"\s+{value}"
+        if is_optional:
+            pattern += rf"(?:\s+{value})?"
+        else:
+            pattern += rf"\s+{value}"
     return pattern

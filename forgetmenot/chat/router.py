@@ -64,7 +64,8 @@ class Router(Struct):
             return
         if isinstance(item, RoomState):
             self.room.heard(item)
-        self.ingest.note(_COUNTED_AS.get(type(item), "other"))
+        name = _COUNTED_AS.get(type(item), "other")
+        self.ingest.note(name)
 
     def say(
         self,
@@ -77,14 +78,13 @@ class Router(Struct):
 
         `reply_to`: a viewer's earlier line.
         """
-        self._start(
-            self.outbox.say_line(
-                line,
-                reply_to=reply_to,
-                viewer_id=viewer_id,
-                trigger="notice",
-            )
+        sending = self.outbox.say_line(
+            line,
+            reply_to=reply_to,
+            viewer_id=viewer_id,
+            trigger="notice",
         )
+        self._start(sending)
 
     def redeemed(self, event: ChatEvent, *, remember: bool) -> None:
         """Take what a viewer typed for channel points that they spent on the bot.
@@ -134,15 +134,18 @@ class Router(Struct):
             is_new = await self._is_new(event)
         self.ingest.take(event, addressed=is_asked)
         memory = self.settings().memory
-        if not is_new or is_bot(memory, event.login, event.user_id, event.badges):
+        is_bots = is_bot(memory, event.login, event.user_id, event.badges)
+        if is_bots or not is_new:
             return
         if is_spoken:
             # It is the broadcaster's word for the memory, and nobody's for an action: anybody near
             # the microphone is heard.
             if is_asked:
-                self.engine.take(replace(event, badges=frozenset()))
+                of_nobody = replace(event, badges=frozenset())
+                self.engine.take(of_nobody)
         elif is_asked or is_for_commands:
-            self._start(self._command_or_reply(event, denies_reply=denies_reply))
+            work = self._command_or_reply(event, denies_reply=denies_reply)
+            self._start(work)
         else:
             self.engine.take(event)
 
@@ -175,11 +178,12 @@ class Router(Struct):
         while len(self._heard) > MOST_HEARD:
             self._heard.popitem(last=False)
         try:
-            return await events.by_id(self.db, event.id) is None
+            stored_event = await events.by_id(self.db, event.id)
         except StoreError:
             # Whatever else the line asks for needs the disk as well. A command may be a privacy
             # request, which waits for the disk.
             return is_command(event.text)
+        return stored_event is None
 
     def _start(self, work: Coroutine[None, None, object]) -> None:
         """Run a coroutine beside reading: an approval may take seconds, and chat does not wait."""
@@ -233,13 +237,17 @@ class Router(Struct):
             return None
         # The row of an answer could not be written either.
         language = in_language(self.settings().bot.language)
-        await self.outbox.say_without_row(language("chat.not_now"), _message_of(event))
+        line = language("chat.not_now")
+        await self.outbox.say_without_row(line, _message_of(event))
         return CommandAnswer("")
 
 
 def _message_of(event: ChatEvent) -> str | None:
     """Return the id of the message that an answer is shown under; None for a redemption."""
-    return None if event.kind is EventKind.REDEMPTION else event.id
+    # A redemption is no message that one could reply to.
+    if event.kind is EventKind.REDEMPTION:
+        return None
+    return event.id
 
 
 async def _logged(work: Coroutine[None, None, object]) -> None:
