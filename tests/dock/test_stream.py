@@ -11,8 +11,9 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import feed
+from forgetmenot.dock.pages.now import FEED_LIMIT
 from forgetmenot.server_sent_events import event
-from forgetmenot.store import viewers
+from forgetmenot.store import channel_state, viewers
 from forgetmenot.store.database import Database
 from tests.dock.conftest import Served
 from tests.rows import put
@@ -91,6 +92,80 @@ async def test_a_cleared_line_and_who_opted_out_are_taken_from_the_page(
         assert '"fresh": true' in json.dumps((await until(events, "hello"))[2])
         items = (await until(events, "items"))[2]
         assert [item["text"] for item in list(items)] == ["meanwhile"]  # type: ignore[call-overload]
+
+
+async def before_changed(events: AsyncIterator[Told]) -> str:
+    """What comes until pages are asked to read their rows again."""
+    messages = []
+    async with asyncio.timeout(60):
+        async for event in events:
+            if event[0] == "changed":
+                break
+            messages.append(event)
+    return json.dumps(messages)
+
+
+async def test_pages_read_their_rows_again_for_more_than_chat(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    async with db.write() as tx:
+        await viewers.add_unseen(tx, {"1": "alice", "2": "bob"}, 1)
+        for number in range(1, FEED_LIMIT + 1):
+            row = {"id": f"old{number}", "viewer_id": "1", "text": "hi", "at": number}
+            await put(tx, "events", **row)
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
+        events = told(answer)
+        await until(events, "items")
+        # chat alone changes nothing else, also where it pushes an old line out
+        await say(db, clock, "only chat", viewer="2", name="Bob")
+        assert (await until(events, "gone"))[2] == ["line:1"]
+        async with db.write() as tx:
+            await put(tx, "episodes", summary="Of ladders.", ended_at=clock.now())
+        assert "Of ladders." in await before_changed(events)
+        # somebody who is hidden is hidden on every page
+        async with db.write() as tx:
+            await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
+        assert '"gone"' in await before_changed(events)
+        # a button may have changed anything
+        assert (await dock.post("/api/do/pause", {}))[0] == 200
+        await before_changed(events)
+
+
+async def test_another_language_has_pages_load_themselves_again(dock: Served) -> None:
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
+        events = told(answer)
+        assert '-en", ' in json.dumps(await until(events, "hello"))
+        dock.settings.change({("bot", "language"): "de"}, lambda _settings: None)
+        hello = json.dumps(await until(events, "hello"))
+        assert '-de", ' in hello
+        assert '"fresh": false' in hello
+
+
+async def test_how_things_stand_is_sent_as_it_changes(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
+        events = told(answer)
+        await until(events, "now")
+        async with db.write() as tx:
+            await channel_state.put(tx, {"title": "Up the ladder"}, clock.now())
+        await until(events, "now", "Up the ladder")
+
+
+async def test_a_silent_stream_is_kept_open_by_comments(
+    dock: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "STILL_HERE_EVERY_S", 0.05)
+    comments = 0
+    async with (
+        dock.client.get(f"{dock.origin}/api/events") as answer,
+        asyncio.timeout(60),
+    ):
+        async for line in answer.content:
+            comments += line == b": still here\n"
+            if comments == 2:
+                break
+    assert comments == 2
 
 
 def looking() -> list[asyncio.Task[object]]:
