@@ -35,6 +35,7 @@ _OPEN_SIZE = 3 * _WORD_SIZE
 # A shorter overlap of two captions may be chance.
 _OVERLAP_SIZE = 2 * _WORD_SIZE
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _TIMES = re.compile(r"\d\d:\d\d(?::\d\d)?[,.]\d{1,3} *-->.*|WEBVTT.*")
 _TAG = re.compile(r"</?[a-z][^>]{0,40}>", re.IGNORECASE)
 # Vowels and tones that sit on the letter before them, and the punctuation behind it.
@@ -84,9 +85,8 @@ def caption_lines(
     """
     are_subtitles = subtitles or "-->" in text
     lines = []
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    for raw_line in text.split("\n"):
-        line = clean(_TAG.sub("", raw_line))
+    for row in _LINE_END.split(text):
+        line = clean(_TAG.sub("", row))
         is_counter = are_subtitles and after_gap and line.isdecimal()
         after_gap = not line
         if not line or is_counter or _TIMES.fullmatch(line):
@@ -105,10 +105,12 @@ def is_made_of_silence(line: str, silent_for: int) -> bool:
 
     `silent_for` is the time without a line (ms).
     """
-    bare = " ".join(_bare(word) for word in line.split())
+    bare_words = [_bare(word) for word in line.split()]
+    bare = " ".join(bare_words)
     has_words = any(char.isalnum() for char in bare)
     if not has_words or _ONLY_YOU.fullmatch(bare):
         return True
+    # Streamers thank their viewers in earnest as well, but not out of a silence.
     return bare in _FAREWELLS and silent_for >= SILENCE
 
 
@@ -154,7 +156,9 @@ class CaptionReader:
         # It grows, or its last words were corrected.
         if is_continued:
             self._pieces[self._window :] = pieces
-            self._returned = min(self._returned, len(self._pieces))
+            # A correction may have fewer words than were returned.
+            count = len(self._pieces)
+            self._returned = min(self._returned, count)
             return self._long(now)
         # It rolls.
         overlap = _overlap(shown_before, pieces)

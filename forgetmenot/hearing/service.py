@@ -201,7 +201,8 @@ class Hearing:
 
     async def _follow_file(self, settings: HearingSettings) -> None:
         # Path's own expanduser raises if nobody has that name.
-        file = CaptionFile(Path(os.path.expanduser(settings.captions)))  # noqa: PTH111
+        path = os.path.expanduser(settings.captions)  # noqa: PTH111
+        file = CaptionFile(Path(path))
         reader = CaptionReader()
         while True:
             # A look from before a pause may still hang.
@@ -232,6 +233,7 @@ class Hearing:
     def _read(self, reader: CaptionReader, captions: list[Caption]) -> None:
         now = self._clock.now()
         lines: list[str] = []
+        # A program may have written an hour at once: more than these would be dropped anyway.
         for caption in captions[-MAX_PER_MINUTE:]:
             if caption.ended:
                 lines += reader.ends(caption.text, now)

@@ -137,7 +137,8 @@ class CaptionFile:
         Raises InputError for what is no file, OSError and ValueError.
         """
         # The memory itself is not opened beside SQLite: closing it would take its locks away.
-        is_file = stat.S_ISREG(self._path.stat().st_mode)
+        status = self._path.stat()
+        is_file = stat.S_ISREG(status.st_mode)
         if not is_file or files.is_open(self._path):
             raise self._unusable("no_captions")
         # A pipe may have taken the file's place since. Without O_NONBLOCK, which Windows lacks,
@@ -215,7 +216,8 @@ def _read_end(file: BinaryIO, size: int) -> _Content:
     start = max(0, size - MAX_BYTES) & ~1
     file.seek(start)
     data = file.read(MAX_BYTES)
-    return _Content(start, _whole_characters(data, encoding), encoding)
+    whole_data = _whole_characters(data, encoding)
+    return _Content(start, whole_data, encoding)
 
 
 def _whole_characters(data: bytes, encoding: str) -> bytes:
@@ -240,9 +242,10 @@ def _added_bytes(content: _Content, before: _Look) -> bytes | None:
     if before.read_to > content.end:
         return None
     position = before.read_to - content.start
+    known_data = content.data[:position]
     # Of the tail only its end may still stand in what is read now.
     tail = before.tail[-position:] if position else b""
-    if not content.data[:position].endswith(tail):
+    if not known_data.endswith(tail):
         return None
     return content.data[position:]
 

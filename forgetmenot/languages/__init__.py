@@ -29,6 +29,8 @@ _TABLES_OF_NAMES = {
 }
 # A text, or a pair: one for one and one for more, or a label and its sentence.
 Text: TypeAlias = str | tuple[str, str]
+# What is filled in, by the names in a text's braces.
+Values: TypeAlias = Mapping[str, object]
 # The mean length of a month, in ms.
 _MONTH = 30.4 * DAY
 # Letters of a language's code: real ones have two or three.
@@ -80,7 +82,7 @@ class Language:
             return self.reason_text(text.code, text.values)
         return text
 
-    def reason_text(self, code: str, values: Mapping[str, object]) -> str:
+    def reason_text(self, code: str, values: Values) -> str:
         """Return a reason by its key."""
         shown_values: dict[str, object] = {}
         for name, value in values.items():
@@ -131,7 +133,7 @@ class Reason(str):
 
     __slots__ = ("code", "values")
     code: str
-    values: Mapping[str, object]
+    values: Values
 
     # str() of a subclass would give a plain text, and the code and values would be lost.
     def __str__(self) -> str:

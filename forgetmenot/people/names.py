@@ -116,7 +116,7 @@ async def resolve(
         viewer_ids += await names.by_id(source, login)
     spans_by_login = await names.spans_by_login(source, [login])
     spans = spans_by_login.get(login, [])
-    viewer_ids += [span.viewer_id for span in spans if span.is_current]
+    viewer_ids += _current_ids(spans)
     if not viewer_ids:
         by_display_name = await names.ids_by_display_name(source, [login])
         viewer_ids += by_display_name.get(login, [])
@@ -126,6 +126,11 @@ async def resolve(
     if not viewer_ids and may_be_short:
         viewer_ids += await _ids_by_short_form(source, login, present)
     return list(dict.fromkeys(viewer_ids))
+
+
+def _current_ids(spans: Iterable[NameSpan]) -> list[str]:
+    """Return the ids of those who have a login now."""
+    return [span.viewer_id for span in spans if span.is_current]
 
 
 async def _ids_by_short_form(
@@ -157,7 +162,7 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     for name, viewer_ids in by_display_name.items():
         holders[name] = viewer_ids[0]
     for login, spans in spans_by_login.items():
-        current_ids = [span.viewer_id for span in spans if span.is_current]
+        current_ids = _current_ids(spans)
         if current_ids:
             holders[login] = current_ids[0]
     hidden = await viewers.hidden(source, list(holders.values()))
