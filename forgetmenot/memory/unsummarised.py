@@ -1,12 +1,13 @@
 """Searches what was said and is not summarised yet, so that a question minutes later is answered.
 
-- Only typed lines of the people who are asked for, at most a day old; none that was deleted in chat, and none of
-  people who are hidden.
+- Only typed lines of the people who are asked for, or of anybody where a question names nobody ("who wanted
+  chipotle?"), at most a day old; none that was deleted in chat, and none of people who are hidden.
 - A line is returned if it shares something with the question: a word, one of nearly the same meaning, or one that is a
   slip of the finger away. Where the question asks for nothing in particular, what they said of themselves is returned.
 - No commands, no questions, nothing sensitive that the settings do not allow.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -23,14 +24,14 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.clean import plain
+from forgetmenot.text.clean import plain, words_key
 from forgetmenot.text.meaning import WordTable
 from forgetmenot.text.questions import is_question, speaks_of_self
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stem, words
 
 MOST_LINES = 6
-# The newest lines of the people asked for that are compared with the question.
+# The newest lines, of the people asked for or of anybody, that are compared with the question.
 MOST_COMPARED = 100
 # The last words of a question that are looked for. Hundreds of them, each compared with thousands of words, would hold
 # up the whole bot for seconds.
@@ -49,7 +50,7 @@ UNTOUCHED_BY_SLIPS = 2
 async def search(
     source: Source,
     query: Query,
-    viewer_ids: Sequence[str],
+    viewer_ids: Sequence[str] | None,
     *,
     settings: Settings,
     now: int,
@@ -58,9 +59,10 @@ async def search(
 ) -> list[PromptLine]:
     """Return the lines of these people that fit what is asked, the newest first, at most MOST_LINES.
 
-    `until`: when the question was asked (ms); later lines are left out. `now` in ms. Raises StoreError.
+    `viewer_ids`: None for the lines of anybody. `until`: when the question was asked (ms); later lines are left out.
+    `now` in ms. Raises StoreError.
     """
-    if not viewer_ids:
+    if viewer_ids is not None and not viewer_ids:
         return []
     longest_age = min(DAY, int(settings.memory.raw_events_h * HOUR))
     lines = await events.unsummarised(
@@ -70,6 +72,8 @@ async def search(
         until=until,
         limit=MOST_COMPARED,
     )
+    if viewer_ids is None:
+        lines = _without_chants(lines)
     if query.is_general:
         newest_first = reversed(lines)
         best_first = [line for line in newest_first if speaks_of_self(line.text)]
@@ -81,6 +85,14 @@ async def search(
     shown = list(islice(statements, MOST_LINES))
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)
     return shown
+
+
+def _without_chants(lines: Sequence[PromptLine]) -> list[PromptLine]:
+    """Return the lines whose words only one person typed: what many shout alike stands in the chat, in one line."""
+    people_by_words: dict[str, set[str | None]] = defaultdict(set)
+    for line in lines:
+        people_by_words[words_key(line.text)].add(line.viewer_id)
+    return [line for line in lines if len(people_by_words[words_key(line.text)]) == 1]
 
 
 def _statements(

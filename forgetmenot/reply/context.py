@@ -73,6 +73,7 @@ from forgetmenot.text.names import NameIndex, Naming
 from forgetmenot.text.questions import (
     asks_for_person,
     asks_when,
+    is_question,
     speaks_of_self,
     without_when,
 )
@@ -512,23 +513,22 @@ class ContextGatherer(Struct, frozen=True):
         material: TailMaterial,
         context: _MessageContext,
     ) -> TailMaterial:
-        """Return the material with lines that no summary has yet.
-
-        They are of the speaker and of those asked about.
-        """
+        """Return the material with lines that no summary has yet, of those who may have the answer."""
         question = _whole_question(material, context)
         # The query is without the speaker's lines before the message: each of them would share all
         # of its words with the query.
         query = self.recall.query(
             question, names=context.names.words_of_names(question)
         )
-        subjects = [other.viewer.id for other in material.others]
-        if not query.is_general or speaks_of_self(question):
-            subjects.append(material.speaker.id)
+        viewer_ids: list[str] | None = None
+        if query.is_general or not _may_ask_anybody(question, material, context):
+            viewer_ids = [other.viewer.id for other in material.others]
+            if not query.is_general or speaks_of_self(question):
+                viewer_ids.append(material.speaker.id)
         lines = await unsummarised.search(
             source,
             query,
-            subjects,
+            viewer_ids,
             settings=context.settings,
             now=context.now,
             until=context.event.at,
@@ -847,6 +847,19 @@ def _people_asked_about(
     certain_ids = context.names.certain_in(text)
     other_ids = [other.viewer.id for other in material.others]
     return [viewer_id for viewer_id in other_ids if viewer_id in certain_ids]
+
+
+def _may_ask_anybody(
+    question: str,
+    material: TailMaterial,
+    context: _MessageContext,
+) -> bool:
+    """Return whether a message is a question that anybody's line may answer: it names nobody, nor its author."""
+    if not is_question(question) or speaks_of_self(question):
+        return False
+    if material.unclear_names:
+        return False
+    return not context.names.certain_in(question)
 
 
 def _live_since(channel: Mapping[str, str]) -> int:

@@ -214,9 +214,13 @@ class ReplyWriter(Struct):
                 await viewers.set_congratulated(
                     tx, pending.event.user_id, congratulated_at
                 )
+        # Only of people who were asked about: a question to all finds some line in any busy chat, and
+        # a summary for each would cost more than it tells.
+        asked_about = {other.viewer.id for other in material.others}
+        asked_about.add(material.speaker.id)
         statements = []
         for line in material.unsummarised:
-            if speaks_of_self(line.text):
+            if line.viewer_id in asked_about and speaks_of_self(line.text):
                 statements.append(line.id)
         if statements and pending.trigger.direct:
             self.hasten_summary(statements)

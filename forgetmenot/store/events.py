@@ -369,14 +369,16 @@ async def lines(
 
 async def unsummarised(
     source: Source,
-    viewer_ids: Collection[str],
+    viewer_ids: Collection[str] | None,
     *,
     since: int,
     until: int,
     limit: int,
 ) -> list[PromptLine]:
-    """Return the newest lines that these people typed and no episode covers yet, oldest first."""
-    theirs = "e.viewer_id IN (SELECT value FROM json_each(:of)) AND e.text <> ''"
+    """Return the newest lines that these people (None: anybody) typed and no episode covers yet, oldest first."""
+    theirs = "e.text <> ''"
+    if viewer_ids is not None:
+        theirs += " AND e.viewer_id IN (SELECT value FROM json_each(:of))"
     typed = "e.kind NOT IN ('spoken', 'moderation') AND e.episode_id IS NULL"
     newest = (
         "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"

@@ -129,6 +129,18 @@ async def test_other_questions_hasten_nothing(
     assert evening.model.summaries == before
 
 
+async def test_nor_does_a_question_to_all_that_somebodys_line_answers(
+    evening: Evening,
+) -> None:
+    before = evening.model.summaries
+    await evening.say(STATEMENT)
+    await evening.say("@forgetmenot_bot who has a hamster?", "2", "bob")
+    reply = evening.model.asked[-1]
+    assert f"not summarised yet] Alice: {STATEMENT}" in reply.prompt
+    await evening.minutes(2)
+    assert evening.model.summaries == before
+
+
 async def test_a_preview_hastens_nothing(evening: Evening) -> None:
     before = evening.model.summaries
     await evening.say(STATEMENT)

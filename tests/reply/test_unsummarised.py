@@ -70,6 +70,39 @@ async def test_so_is_what_somebody_said_who_is_asked_about(world: World) -> None
 
 
 @pytest.mark.parametrize(
+    "question",
+    [
+        "who was hungry for chipotle?",
+        "what does chat say about chipotle?",
+        "wer wollte zu chipotle?",
+    ],
+)
+async def test_a_question_that_names_nobody_finds_anybodys_line(
+    world: World, question: str
+) -> None:
+    label = await says(world, "i will get some chipotle today")
+    await chatter(world)
+    shown = await asked(world, question, STREAMER)
+    assert f"{label} Alice: i will get some chipotle today" in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "what did i say about chipotle?",
+        "what did bob say about chipotle?",
+        "chipotle is fine by me",
+    ],
+)
+async def test_a_question_about_oneself_or_another_and_a_statement_find_it_not(
+    world: World, line: str
+) -> None:
+    await says(world, "i will get some chipotle today")
+    await chatter(world)
+    assert await asked(world, line, STREAMER) == ""
+
+
+@pytest.mark.parametrize(
     ("line", "question"),
     [
         ("i adopted two dogs yesterday", "which pet do I have?"),
