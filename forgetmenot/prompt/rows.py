@@ -44,6 +44,8 @@ DIGEST_CHARS = 500
 # Words of an episode or a recap in the prefix. What of it fits a message stands in the tail, whole.
 PREFIX_EPISODE_WORDS = 60
 TOGETHER_TOKENS = 12
+# Lines of chat whose words are kept from one prompt to the next: many more than stand in one.
+LINES_CACHED = 1_024
 NAME_BYTES = 60
 # In words, because small models read a digit here as the number of a note.
 _NUMBER_WORDS = (
@@ -194,7 +196,7 @@ class RowWriter(Struct, frozen=True):
         Each line has a row; all lines with the same words of more than A_FEW people have one together, where the last
         of them was said: "18 people: RAID".
         """
-        keys = [words_key(line.text) for line in lines]
+        keys = [_words_of_line(line.text) for line in lines]
         lines_by_words: dict[str, list[PromptLine]] = defaultdict(list)
         for key, line in zip(keys, lines, strict=True):
             lines_by_words[key].append(line)
@@ -421,9 +423,22 @@ def wishes_of(viewer: Viewer) -> list[str]:
     return wishes
 
 
+# The same lines stand in one prompt after the other: these two were a tenth of what a prompt computes.
+@text_cache(LINES_CACHED)
+def _words_of_line(text: str) -> str:
+    """Return the words of a line of chat by which others have the same ones (`words_key`)."""
+    return words_key(text)
+
+
+@text_cache(LINES_CACHED)
+def _folded_line(text: str) -> str:
+    """Return a line of chat, clean and in small letters."""
+    return clean(text).casefold()
+
+
 def said_words(line: PromptLine) -> tuple[str | None, str]:
     """Return who said which words, to tell whether a line is repeated."""
-    return (line.viewer_id, clean(line.text).casefold())
+    return (line.viewer_id, _folded_line(line.text))
 
 
 def without_repeats(
