@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from time import process_time
 
+from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent
 from forgetmenot.memory.ingest import Ingest
@@ -75,8 +76,10 @@ async def through_ingest(path: Path, chat: list[ChatEvent]) -> list[float]:
     """The seconds of processor time of each TAKEN_AT_ONCE lines."""
     took = []
     async with open_database(path) as db:
-        for first in range(0, len(chat), TAKEN_AT_ONCE):
-            took.append(await take_in(db, chat[first : first + TAKEN_AT_ONCE]))
+        # as in the running bot: else the garbage collector walks over the chat that is not taken in yet
+        with short_pauses():
+            for first in range(0, len(chat), TAKEN_AT_ONCE):
+                took.append(await take_in(db, chat[first : first + TAKEN_AT_ONCE]))
         stored = await db.value("SELECT count(*) FROM events")
     if stored != len(chat):
         raise SystemExit(f"{stored} of {len(chat)} events were stored")
