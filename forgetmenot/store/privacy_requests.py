@@ -221,9 +221,11 @@ class PrivacyRequests:
         """Return what is wrong with the file; "" if nothing is."""
         if not self.path.exists():
             return "is missing"
-        if self._key and mark != self.mark():
+        if not self._key:
+            return "lacks its first line, which is its key"
+        if mark != self.mark():
             return "belongs to another memory"
-        if not self._key or len(self.lines) < carried_out:
+        if len(self.lines) < carried_out:
             return f"holds {len(self.lines)} of {carried_out} requests"
         return ""
 

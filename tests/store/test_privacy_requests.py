@@ -3,6 +3,7 @@
 import stat
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -50,6 +51,33 @@ def test_what_is_written_is_read_by_another_process_and_names_nobody(
     assert not any(trace in held for trace in (ALICE.encode(), BOB.encode(), b"drum"))
     if sys.platform != "win32":
         assert stat.S_IMODE(mine.path.stat().st_mode) == 0o600
+        lock = mine.path.with_name(f"{mine.path.name}.lock")
+        assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+
+
+def test_the_first_question_reads_the_file(tmp_path: Path) -> None:
+    written = PrivacyRequests(tmp_path / "m.sqlite3")
+    topic = written.of_words(RequestKind.NEVER_MENTION, ALICE, {"drum"})
+    written.add(
+        written.of(RequestKind.OPT_OUT, ALICE, 1),
+        written.of(RequestKind.BAN, BOB, 2),
+        written.of(RequestKind.ERASE, BOB, 3),
+        written.posted(1_000, 4),
+        PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder="/recaps"),
+        topic,
+    )
+    questions: list[Callable[[PrivacyRequests], object]] = [
+        lambda requests: requests.is_out(ALICE),
+        lambda requests: requests.banned_at(BOB) == 2,
+        lambda requests: requests.has_erasures(),
+        lambda requests: requests.was_posted(1_000),
+        lambda requests: list(requests.recap_folders) == ["/recaps"],
+        lambda requests: list(requests.topics) == [topic],
+        lambda requests: requests.is_topic(topic),
+    ]
+    for asks in questions:
+        assert asks(PrivacyRequests(tmp_path / "m.sqlite3"))
+        assert not asks(PrivacyRequests(tmp_path / "another.sqlite3"))
 
 
 @pytest.mark.slow
@@ -80,13 +108,14 @@ def test_lines_that_are_written_while_others_read_are_no_alarm(
 def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path: Path) -> None:
     requests = PrivacyRequests(tmp_path / "m.sqlite3")
     requests.add(requests.of(RequestKind.OPT_OUT, ALICE, 1))
-    for rest in (b'{"kind":"era', b"\0\0\0", b"\xff\n"):
+    too_deep = b'{"kind":"erase","subject":"","more":' + 100_000 * b"["
+    for rest in (b'{"kind":"era', b"\0\0\0", b"\xff\n", too_deep):
         with requests.path.open("ab") as file:
             file.write(rest)
         requests.add(requests.of(RequestKind.OPT_OUT, BOB, 2))
     again = PrivacyRequests(tmp_path / "m.sqlite3")
     again.refresh()
-    assert [one.at for one in again.lines] == [1, 2, 2, 2]
+    assert [one.at for one in again.lines] == [1, 2, 2, 2, 2]
 
 
 # ── what follows from requests ──────────────────────────────────────────────────────────────
@@ -273,16 +302,24 @@ def lose(file: Path, how: str) -> None:
         other.path.replace(file)
 
 
-@pytest.mark.parametrize("how", ["missing", "shorter", "without its key", "another"])
+@pytest.mark.parametrize(
+    ("how", "fault"),
+    [
+        ("missing", "is missing"),
+        ("shorter", "holds 1 of 2 requests"),
+        ("without its key", "lacks its first line, which is its key"),
+        ("another", "belongs to another memory"),
+    ],
+)
 async def test_a_memory_does_not_open_without_what_it_carried_out(
-    path: Path, how: str
+    path: Path, how: str, fault: str
 ) -> None:
     file = PrivacyRequests(path).path
     held = file.read_bytes()
     lose(file, how)
     with pytest.raises(
         StoreRequestsLost,
-        match=r"Put the file back, or run `forgetmenot memory new-requests",
+        match=rf"{fault}: .* Put the file back, or run `forgetmenot memory new-requests",
     ):
         async with open_database(path):
             pass
