@@ -164,8 +164,8 @@ def _tokens(text: str) -> list[_Token]:
     """Return the words, numbers and marks of a text in order."""
     tokens = []
     for match in _TOKEN.finditer(text):
-        written = match[0]
-        tokens.append(_Token(plain(written), written, match.start(), match.end()))
+        token = _Token(plain(match[0]), match[0], *match.span())
+        tokens.append(token)
     return tokens
 
 
@@ -181,10 +181,9 @@ class _AgeReader:
 
     def minor_ages(self) -> list[_Age]:
         """Return the ages of people below eighteen in order."""
-        ages = list(self._after_verbs())
-        ages += self._before_verbs()
-        ages += self._attributes()
-        return sorted(ages, key=lambda age: (age.start, age.end))
+        ages = [*self._after_verbs(), *self._before_verbs(), *self._attributes()]
+        # As tuples: by where they begin, then by where they end.
+        return sorted(ages)
 
     def without(self, age: _Age, text: str) -> str | None:
         """Return the text without an age; None if what is left would be no sentence."""
@@ -199,8 +198,7 @@ class _AgeReader:
         if joins_behind:
             # "is 7 and plays chess": what joins goes with the age.
             return self._cut(text, age.start, age.end + 1)
-        joins_before = self._is_a("and", before) or self._word(before) == ","
-        if joins_before:
+        if self._is_a("and", before) or self._word(before) == ",":
             return self._cut(text, before, age.end)
         return None
 

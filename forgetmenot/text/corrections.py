@@ -127,16 +127,15 @@ def _with_value_of(
     value: str,
 ) -> str | None:
     """Return the fact with a new value for a thing: "cat called Mia"; None if it has none."""
-    bare_thing = _POSSESSIVE.sub("", thing)
+    bare_thing = re.escape(_POSSESSIVE.sub("", thing))
     bare_value = _CALLED.sub("", value)
-    slot = re.search(
-        rf"(?<!\w){re.escape(bare_thing)}{_BEFORE_VALUE}(?P<value>.+?){_BEHIND_OBJECT}",
-        fact,
-        re.IGNORECASE,
-    )
+    pattern = rf"(?<!\w){bare_thing}{_BEFORE_VALUE}(?P<value>.+?){_BEHIND_OBJECT}"
+    slot = re.search(pattern, fact, re.IGNORECASE)
     if slot is None or not _is_value(bare_value):
         return None
-    return fact[: slot.start("value")] + bare_value + fact[slot.end("value") :]
+    before = fact[: slot.start("value")]
+    behind = fact[slot.end("value") :]
+    return f"{before}{bare_value}{behind}"
 
 
 def _with_value(
@@ -150,11 +149,11 @@ def _with_value(
     old_value = _POSSESSIVE.sub("", wrong)
     new_name = _CALLED.sub("", right)
     names = _NAMES_WITHIN.findall(fact)
-    names_old_value = any(name.casefold() == old_value.casefold() for name in names)
     # "not the cat but Max": the fact's only name is the cat's.
-    is_name_for_thing = not names_old_value and _A_NAME.fullmatch(new_name) is not None
-    if is_name_for_thing and len(names) == 1 and _found(fact, re.escape(old_value)):
-        return _replaced(fact, names[0], new_name)
+    if len(names) == 1 and _A_NAME.fullmatch(new_name):
+        is_old_value = names[0].casefold() == old_value.casefold()
+        if not is_old_value and _found(fact, re.escape(old_value)):
+            return _replaced(fact, names[0], new_name)
     # With its article and an adjective, if the new value has an article: "a nurse" becomes "a
     # teacher", "a red car" "a bike".
     if _OPENS_WITH_ARTICLE.match(right):
@@ -170,8 +169,9 @@ def _with_object(fact: str, typed: str) -> str | None:
     if old_object is None:
         return None
     new_object = typed[len(old_object) :].strip().rstrip(".!")
-    repeats_fact = not set(words(new_object)).isdisjoint(words(fact))
-    if repeats_fact or not _is_value(new_object):
+    new_words = set(words(new_object))
+    # What repeats a word of the fact is a sentence about it: "drums are what she drums on".
+    if not new_words.isdisjoint(words(fact)) or not _is_value(new_object):
         return None
     return _replaced(fact, old_object, new_object)
 

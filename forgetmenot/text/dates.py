@@ -17,9 +17,10 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_MONTH_NUMBERS = {month: number for number, month in enumerate(MONTHS, start=1)}
-_MONTH_NUMBERS |= {month[:3]: number for month, number in _MONTH_NUMBERS.items()}
-_MONTH_NUMBERS["sept"] = 9
+_MONTH_NUMBERS = {"sept": 9}
+for _number, _month in enumerate(MONTHS, start=1):
+    _MONTH_NUMBERS[_month] = _number
+    _MONTH_NUMBERS[_month[:3]] = _number
 _NAMES = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
 _YEAR = r"(?:,?\s+(?P<year>(?:19|20)\d\d))?"
 _MONTH = re.compile(
@@ -164,7 +165,8 @@ class AskedTime(Struct, frozen=True):
 
     def fits(self, stated: date) -> float:
         """Return how well a fact stated on a day fits the times that are named, from 0 to 1."""
-        return max((period.fits(stated) for period in self.periods), default=0.0)
+        fits = [period.fits(stated) for period in self.periods]
+        return max(fits, default=0.0)
 
 
 NO_TIME = AskedTime()

@@ -45,13 +45,16 @@ def day_of(ms: int, zone: str) -> date:
 
 def start_of_day(day: date, zone: str) -> int:
     """Return when a day begins (ms). Where its midnight is skipped, when the clocks change."""
-    midnight = datetime.combine(min(day, _LAST_DAY), time(), _zone(zone))
-    return (midnight.astimezone(UTC) - _EPOCH) // timedelta(milliseconds=1)
+    valid_day = min(day, _LAST_DAY)
+    midnight = datetime.combine(valid_day, time(), _zone(zone))
+    since_epoch = midnight.astimezone(UTC) - _EPOCH
+    return since_epoch // timedelta(milliseconds=1)
 
 
 def end_of_day(day: date, zone: str) -> int:
     """Return when a day is over (ms)."""
-    return start_of_day(min(day, _LAST_DAY) + timedelta(days=1), zone)
+    next_day = min(day, _LAST_DAY) + timedelta(days=1)
+    return start_of_day(next_day, zone)
 
 
 def days_since(
@@ -60,7 +63,8 @@ def days_since(
     zone: str,
 ) -> int:
     """Return how many days of the calendar a moment is ago; below 0 for one on a later day."""
-    return (day_of(now, zone) - day_of(ms, zone)).days
+    between = day_of(now, zone) - day_of(ms, zone)
+    return between.days
 
 
 def ago(

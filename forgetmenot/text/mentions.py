@@ -71,12 +71,12 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
     """Return a text with names (id → name) for its mentions; "somebody" for an id without one."""
     if "<@" not in text:
         return text
-    return MENTION.sub(lambda match: _name_of(match[1], names), text)
 
+    def name_of(mentioned: re.Match[str]) -> str:
+        name = names.get(mentioned[1])
+        return SOMEBODY if name is None else shown_name(name)
 
-def _name_of(viewer_id: str, names: Mapping[str, str]) -> str:
-    name = names.get(viewer_id)
-    return SOMEBODY if name is None else shown_name(name)
+    return MENTION.sub(name_of, text)
 
 
 def shown_name(name: str) -> str:
@@ -208,17 +208,20 @@ def unbracket(body: str) -> str:
     # Most texts have none.
     if body.isascii() and not any(sign in body for sign in "<>&"):
         return body
-    pieces: list[str] = []
+    rounded = ""
     end = 0
     for match in _MENTION_OR_HEART.finditer(body):
-        pieces += [_rounded(body[end : match.start()]), match[0]]
+        between = body[end : match.start()]
+        rounded += _rounded(between) + match[0]
         end = match.end()
-    pieces.append(_rounded(body[end:]))
-    return "".join(pieces)
+    return rounded + _rounded(body[end:])
 
 
 def _rounded(text: str) -> str:
-    return _ENTITY.sub("(", text.translate(_ROUND))
+    """Return a text with round brackets for all others that read as angle ones."""
+    without_signs = text.translate(_ROUND)
+    # A model reads "&lt;" as the bracket that it stands for.
+    return _ENTITY.sub("(", without_signs)
 
 
 def fenced_texts(prompt: str) -> dict[str, str]:

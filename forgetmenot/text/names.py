@@ -203,7 +203,8 @@ class _Line:
         opens_sentence = not sentence_before or sentence_before[-1] in ".!?…:"
         if opens_sentence:
             return False
-        word = token["word"]
+        word: str = token["word"]
+        # As "Olli", and not as "LOL".
         return word[:1].isupper() and word[1:].islower()
 
 
@@ -484,7 +485,8 @@ def _begins_with(
     # No part has digits, so that a key with one is compared with the whole name.
     if not any(character.isdigit() for character in key):
         return False
-    return any(compact(name).startswith(key) for name in (login, display_name))
+    whole_names = map(compact, (login, display_name))
+    return any(name.startswith(key) for name in whole_names)
 
 
 # ── nicknames ────────────────────────────────────────────────────────────────────────────────

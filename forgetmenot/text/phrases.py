@@ -6,9 +6,9 @@ Any other word makes it talk, so "vergiss mein nicht" and "forget my drums" need
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from forgetmenot.text.clean import clean, plain
 from forgetmenot.text.tables import word_lists
@@ -25,6 +25,10 @@ _BESIDE_YES = {"yes", "please", "verb", "me", "me_verb", "all"}
 _BESIDE_EVERYTHING = {"all", "me", "beside", "please"}
 
 
+# What each word of a sentence may be for.
+_WordKinds: TypeAlias = list[set[str]]
+
+
 class _Vocabulary:
     """The words of one language and what they are for: a word may be for several things."""
 
@@ -32,17 +36,18 @@ class _Vocabulary:
         self._kinds_of = defaultdict[str, set[str]](set)
         for kind in _KINDS:
             listed = plain(table.get(kind, ""))
-            for word in _TOKEN.findall(listed):
+            words = _TOKEN.findall(listed)
+            for word in words:
                 self._kinds_of[word].add(kind)
         # In a language without spaces the longest listed word is read at each place.
         self._next_word: re.Pattern[str] | None = None
         if table.get("unspaced"):
             self._next_word = re.compile(_one_of(self._kinds_of))
 
-    def kinds(self, text: str) -> list[set[str]] | None:
+    def kinds(self, text: str) -> _WordKinds | None:
         """Return what each word of a text is for; None if it has no word, or one not listed."""
         read_text = plain(clean(text))[:_MAX_READ]
-        word_kinds = []
+        word_kinds: _WordKinds = []
         for word in self._words(read_text):
             if word not in self._kinds_of:
                 return None
@@ -82,15 +87,21 @@ def _vocabularies() -> tuple[_Vocabulary, ...]:
     return tuple(_Vocabulary(table) for table in tables if "verb" in table)
 
 
+def _readings(text: str) -> Iterator[_WordKinds]:
+    """Yield what each word of a text is for, in each language that lists all of them."""
+    for vocabulary in _vocabularies():
+        word_kinds = vocabulary.kinds(text)
+        if word_kinds is not None:
+            yield word_kinds
+
+
 def is_yes(text: str) -> bool:
     """Return whether a line only agrees: "yes", "ja bitte", "sí", "はい"."""
-    return any(_says_yes(vocabulary.kinds(text)) for vocabulary in _vocabularies())
+    return any(map(_says_yes, _readings(text)))
 
 
-def _says_yes(word_kinds: list[set[str]] | None) -> bool:
-    """Return whether words of these kinds agree, and say nothing else; None: a word is not listed."""
-    if word_kinds is None:
-        return False
+def _says_yes(word_kinds: _WordKinds) -> bool:
+    """Return whether words of these kinds agree, and say nothing else."""
     if not any("yes" in kinds for kinds in word_kinds):
         return False
     return all(kinds & _BESIDE_YES for kinds in word_kinds)
@@ -98,15 +109,12 @@ def _says_yes(word_kinds: list[set[str]] | None) -> bool:
 
 def asks_to_be_forgotten(sentence: str) -> bool:
     """Return whether a sentence asks to forget its speaker, or everything: "olvídame"."""
-    return any(
-        _forgets_everything(vocabulary.kinds(sentence))
-        for vocabulary in _vocabularies()
-    )
+    return any(map(_forgets_everything, _readings(sentence)))
 
 
-def _forgets_everything(word_kinds: list[set[str]] | None) -> bool:
-    """Return whether words of these kinds ask to forget their speaker; None: a word is not listed."""
-    if word_kinds is None or _is_statement(word_kinds):
+def _forgets_everything(word_kinds: _WordKinds) -> bool:
+    """Return whether words of these kinds ask to forget their speaker."""
+    if _is_statement(word_kinds):
         return False
     all_kinds = set[str]().union(*word_kinds)
     # One word may be the whole of it: "olvídame".
@@ -117,7 +125,7 @@ def _forgets_everything(word_kinds: list[set[str]] | None) -> bool:
     return "me" in all_kinds or "all" in all_kinds
 
 
-def _is_statement(word_kinds: list[set[str]]) -> bool:
+def _is_statement(word_kinds: _WordKinds) -> bool:
     """Return whether a sentence begins with its subject and wishes nothing: "hi you forget me"."""
     if any("can" in kinds for kinds in word_kinds):
         return False
@@ -129,15 +137,11 @@ def _is_statement(word_kinds: list[set[str]]) -> bool:
 
 def names_everything(topic: str) -> bool:
     """Return whether a topic to forget is all of it: "everything", "me", "alles über mich"."""
-    return any(
-        _is_everything(vocabulary.kinds(topic)) for vocabulary in _vocabularies()
-    )
+    return any(map(_is_everything, _readings(topic)))
 
 
-def _is_everything(word_kinds: list[set[str]] | None) -> bool:
-    """Return whether words of these kinds mean all of a person, and nothing else; None: a word is not listed."""
-    if word_kinds is None:
-        return False
+def _is_everything(word_kinds: _WordKinds) -> bool:
+    """Return whether words of these kinds mean all of a person, and nothing else."""
     if not any(kinds & {"all", "me"} for kinds in word_kinds):
         return False
     return all(kinds & _BESIDE_EVERYTHING for kinds in word_kinds)
@@ -170,8 +174,10 @@ class _WishForm:
         wish = self._pattern.fullmatch(folded.strip(" .!?。！？¡¿、"))
         if wish is None:
             return ""
-        start = folded.index(wish["topic"])
-        return sentence[start : start + len(wish["topic"])].strip()
+        folded_topic = wish["topic"]
+        start = folded.index(folded_topic)
+        end = start + len(folded_topic)
+        return sentence[start:end].strip()
 
 
 def _phrases_in(listed: str) -> list[str]:
@@ -211,7 +217,8 @@ def _wished_topic(kind: str, sentence: str) -> str:
 @cache
 def honorifics() -> tuple[str, ...]:
     """Return what stands behind a name where no space parts words: さん, 님."""
-    return tuple(word_lists("phrases.toml")["address"]["honorific"].split())
+    table = word_lists("phrases.toml")["address"]
+    return tuple(table["honorific"].split())
 
 
 # ── what a fact in one of these languages says ──────────────────────────────────────────────
@@ -243,7 +250,8 @@ def without_possessives(topic: str) -> str:
 @cache
 def _listed(name: str) -> frozenset[str]:
     """Return the words of a table that is for all languages."""
-    return frozenset(word_lists("phrases.toml")[name]["words"].split())
+    table = word_lists("phrases.toml")[name]
+    return frozenset(table["words"].split())
 
 
 def _words_and_letters(text: str) -> list[str]:

@@ -321,7 +321,8 @@ def _without_clauses(sentence: str, is_cut: Callable[[str], bool]) -> str:
 
 def _stands_alone(clause: str) -> bool:
     """Return whether a clause begins with somebody and goes on."""
-    return MENTION.match(clause) is not None and " " in clause.strip()
+    begins_with_somebody = MENTION.match(clause) is not None
+    return begins_with_somebody and " " in clause.strip()
 
 
 def without_fact(

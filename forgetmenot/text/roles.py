@@ -24,7 +24,10 @@ _MAX_READ = 600
 def _words(*kinds: str) -> frozenset[str]:
     """Return the words of some kinds, which are the keys of roles.toml."""
     table = word_lists("roles.toml")
-    return frozenset(" ".join(table[kind] for kind in kinds).split())
+    words: list[str] = []
+    for kind in kinds:
+        words += table[kind].split()
+    return frozenset(words)
 
 
 @cache
@@ -32,7 +35,8 @@ def _claim_in_japanese() -> re.Pattern[str]:
     """Return the pattern of a sentence that claims a role: who, where, as what, an ending."""
     any_of = {}
     for kind, words in word_lists("roles.toml")["unspaced"].items():
-        any_of[kind] = "|".join(map(re.escape, words.split()))
+        escaped_words = map(re.escape, words.split())
+        any_of[kind] = "|".join(escaped_words)
     subject = f"(?:{any_of['subject']})?"
     place = f"(?:{any_of['place']})?"
     role = f"(?:{any_of['roles']})"

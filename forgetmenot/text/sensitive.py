@@ -92,8 +92,9 @@ def _categories(text: str) -> Iterator[str]:
     """Yield the categories of a text, which is read no further than they are asked for."""
     # A number may be written in any alphabet. Words are not folded so: real Cyrillic would turn
     # into nonsense.
-    shown_text = " ".join(skeleton(text).replace("’", "'").split())
-    for reading in _readings(shown_text[:_MAX_READ]):
+    shown_text = skeleton(text).replace("’", "'")
+    evenly_spaced = " ".join(shown_text.split())
+    for reading in _readings(evenly_spaced[:_MAX_READ]):
         yield from _shaped(reading)
     yield from _statements(text)
     if states_minor_age(text[:_MAX_READ]):
@@ -102,7 +103,8 @@ def _categories(text: str) -> Iterator[str]:
 
 def _statements(text: str) -> Iterator[str]:
     """Yield the categories of what a text states."""
-    for reading in _readings(_as_read(text)[:_MAX_READ]):
+    read_text = _as_read(text)[:_MAX_READ]
+    for reading in _readings(read_text):
         yield from _stated(reading)
 
 
@@ -219,10 +221,7 @@ class _Phrase(NamedTuple):
         """Return whether the tokens from `start` to the one before `end` are its words."""
         if end > len(tokens):
             return False
-        for listed_word, token in zip(self.words, tokens[start:end], strict=True):
-            if not _is_listed_word(token, listed_word):
-                return False
-        return True
+        return all(map(_is_listed_word, tokens[start:end], self.words))
 
     def _statement_start(
         self,
@@ -259,8 +258,8 @@ class _Phrase(NamedTuple):
             if end < start - _MAX_BETWEEN:
                 return None
             # "has a friend with asthma", "has a cat with diabetes": not said of the subject.
-            word = tokens[end]
-            if self.language.stops.has(word) or self.language.things.has(word):
+            language = self.language
+            if language.stops.has(tokens[end]) or language.things.has(tokens[end]):
                 return None
 
 
@@ -313,7 +312,8 @@ def _phrases_anywhere() -> dict[str, re.Pattern[str]]:
     age = r"(?<!\d)(?:[5-9]|1[0-7])"
     patterns = {}
     for category, phrases in word_lists("sensitive.toml")["unspaced"].items():
-        pattern = _one_of(phrases).replace(r"\#", age).replace("_", " ")
+        pattern = _one_of(phrases)
+        pattern = pattern.replace(r"\#", age).replace("_", " ")
         patterns[category] = re.compile(pattern)
     return patterns
 
@@ -414,11 +414,17 @@ def _is_account(run: str) -> bool:
     return any(iban.is_valid(number, check_country=False) for number in beginnings)
 
 
+def _shapes() -> dict[str, Any]:
+    """Return the tables of what is known by its shape."""
+    shapes: dict[str, Any] = word_lists("sensitive.toml")["shapes"]
+    return shapes
+
+
 @cache
 def _shape(name: str) -> re.Pattern[str]:
     """Return a pattern of the table, with its parts ("%word%") put in."""
     parts = _parts_of_shapes()
-    pattern = "|".join(word_lists("sensitive.toml")["shapes"]["patterns"][name])
+    pattern = "|".join(_shapes()["patterns"][name])
     # Again and again, because parts have parts.
     while "%" in pattern:
         pattern = re.sub(r"%(\w+)%", lambda match: parts[match[1]], pattern)
@@ -428,9 +434,8 @@ def _shape(name: str) -> re.Pattern[str]:
 @cache
 def _parts_of_shapes() -> dict[str, str]:
     """Return the patterns that may stand in others, by their names."""
-    shapes = word_lists("sensitive.toml")["shapes"]
-    parts: dict[str, str] = dict(shapes["parts"])
-    for name, listed in shapes["words"].items():
+    parts: dict[str, str] = dict(_shapes()["parts"])
+    for name, listed in _shapes()["words"].items():
         parts[name] = _one_of(listed)
     # A pattern takes the first that fits, and "four" begins "fourteen".
     longest_first = sorted(_digits(), key=len, reverse=True)
@@ -509,8 +514,8 @@ def _phone_numbers(
     """Yield the numbers of a text that have seven digits, as the regions of a list write them."""
     from phonenumbers import PhoneNumberMatcher
 
-    listed_regions = word_lists("sensitive.toml")["shapes"]["regions"]
-    for region in listed_regions[regions].split():
+    listed_regions = _shapes()["regions"][regions]
+    for region in listed_regions.split():
         matcher = PhoneNumberMatcher(
             text, region, leniency=leniency, max_tries=_MAX_TRIES
         )
@@ -564,7 +569,7 @@ def _joined_letters(lone_letters: re.Match[str]) -> str:
 def _digits() -> dict[str, str]:
     """Return the digits for each word that stands for some."""
     digits_of: dict[str, str] = {}
-    for digits, words in word_lists("sensitive.toml")["shapes"]["digits"].items():
+    for digits, words in _shapes()["digits"].items():
         for word in words.split():
             digits_of[word] = digits
     return digits_of

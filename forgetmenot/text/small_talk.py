@@ -51,6 +51,7 @@ def has_content(text: str) -> bool:
     without_handles = _HANDLE.sub(" ", clean(text))
     line = _UNSPACED.sub(" ", without_handles)
     other_words = [word for word in words(line) if not _is_small_talk(word)]
+    # "how are you all": words that say nothing by themselves, in the language of the line.
     stopwords = STOPWORDS | foreign_stopwords_in(other_words)
     if stopwords.issuperset(other_words):
         return False

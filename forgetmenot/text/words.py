@@ -162,7 +162,12 @@ def _folded(token: str) -> str:
         word = _POSSESSIVE.sub("", word)
         word = _ELIDED.sub("", word)
         word = _APOSTROPHES.sub("", word)
-    return _LONG_DRAWN.sub(lambda match: match[0][:2], word)
+    return _LONG_DRAWN.sub(_first_two, word)
+
+
+def _first_two(letters: re.Match[str]) -> str:
+    """Return the first two of the same letters in a row: "sooooo" is "soo"."""
+    return letters[0][:2]
 
 
 _IDEOGRAPH = re.compile("[\u3400-\u9fff]")
