@@ -75,6 +75,7 @@ def copies_of(database: Path) -> list[Path]:
     folder = database.parent / FOLDER
     if not folder.is_dir():
         return []
+    # Their names begin alike and end with the time: the last by name is the newest.
     copies = [file for file in folder.iterdir() if name.fullmatch(file.name)]
     return sorted(copies, reverse=True)
 

@@ -258,6 +258,7 @@ async def count_answers_to(
     return int(await source.value(sql, (viewer_id, since)))
 
 
+# By its text and time: the answer of Twitch that had the line's id was lost.
 async def confirm_delivery(
     tx: Transaction,
     text: str,
@@ -447,6 +448,7 @@ _SHOWS_QUOTE = f"""
     JOIN of_them q ON m.text LIKE '%!unquote ' || q.id
     WHERE m."trigger" = 'command'
 """
+# UNION ALL: what stands twice changes nothing, and need not be looked for.
 _THEIR_WORDS = """
     SELECT fact
     FROM semantic_notes

@@ -208,6 +208,7 @@ _GROUPS = {
 }
 
 
+# `total` instead of `sum`: where all calls lack a number it gives 0, and no NULL.
 async def bills(
     source: Source,
     by: str,

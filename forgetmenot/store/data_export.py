@@ -55,6 +55,7 @@ Rows = list[dict[str, object]]
 
 async def export(db: Database, viewer_id: str) -> dict[str, Rows]:
     """Return what is stored about a viewer, by kind, `person` first. Times in ms; people in texts as `<@id>`."""
+    # Row by row as it stands, so that nothing is left out by a query that forgot it.
     parts = {}
     for name, from_where in EXPORT_PARTS.items():
         rows = await db.rows(f"SELECT * FROM {from_where} ORDER BY 1", (viewer_id,))

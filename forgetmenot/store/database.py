@@ -145,6 +145,7 @@ class Source(Protocol):
         return int(await self.value(sql, (table,)) or 0)
 
 
+# Methods reach into aiosqlite where its public ones would make two trips to the thread for one.
 class Transaction(Source):
     """What may be done between BEGIN and COMMIT. Reads here see what was written here."""
 

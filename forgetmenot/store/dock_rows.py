@@ -137,6 +137,7 @@ async def people(
         "offset": offset,
         "limit": limit,
     }
+    # The kinds are counted over everybody's visits: only where one is asked for.
     people_found = f"{_PEOPLE} AND v.id IN ({ids_of_kind(kind)})" if kind else _PEOPLE
     # A query of its own: only the page needs the counts of `_PERSON`, which cost a look-up each.
     total = int(await db.value(f"SELECT count(*) {people_found}", values))

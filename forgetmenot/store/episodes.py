@@ -45,6 +45,7 @@ class NewEpisode(Struct, frozen=True):
 KEY_OF_PAST = "past:"
 
 
+# An import asks for these: what was heard live, or learned before, is not read again.
 class HeardSpan(NamedTuple):
     """A stretch of time (ms) whose chat the memory knows.
 
@@ -340,6 +341,7 @@ async def newest(
         ORDER BY ended_at DESC, id DESC
         LIMIT ?
     """
+    # IS, because chat outside of a stream has none: NULL equals nothing.
     newest_first = await _episodes_where(source, condition, (stream_id, limit))
     return newest_first[::-1]
 
@@ -663,6 +665,7 @@ class Brief(Struct, frozen=True):
     notes: tuple[int, ...] = ()
 
 
+# From the view `shown`: while the model wrote, they may have opted out or been banned.
 async def put_brief(tx: Transaction, brief: Brief) -> None:
     """Write or replace a viewer's brief; nothing is written for one who is hidden or not stored."""
     await tx.execute(
@@ -762,6 +765,7 @@ async def brief_to_update(
     return row_as(row, Brief, notes=tuple(json.loads(row["notes"])))
 
 
+# 518,400,000 ms are six days: with the day that `:day` is ago already, a week.
 async def briefs_due(
     source: Source,
     persona: str,
@@ -816,6 +820,7 @@ async def briefs_due(
     )
 
 
+# At least 1 ms each: an episode of a single line has no length.
 async def games_of(source: Source, stream_id: int) -> dict[str, int]:
     """Return what was played in a stream, with how long chat was about it (ms), the longest first."""
     sql = """

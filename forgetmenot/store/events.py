@@ -59,6 +59,7 @@ _REMEMBERED_BY_COMMAND = """
         AND v.stance <> 'contradicted'
         AND n.source_kind <> 'self_claim'
 """
+# In the words of the index events_unread, which SQLite uses for no others.
 _UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
 # Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due.
 LONGEST_WAIT = 20 * HOUR
@@ -353,6 +354,7 @@ async def lines(
     `of`: only those of one viewer; `spoken`: what the streamer said aloud instead. Twitch's events without words of a
     viewer are left out: `reported_events` has them.
     """
+    # What is said aloud has its own part of a prompt: in chat it would push the typed lines out.
     kind = "e.kind = 'spoken'" if spoken else "e.kind NOT IN ('spoken', 'moderation')"
     theirs = "e.text <> ''"
     if of is not None:
@@ -435,6 +437,7 @@ async def reported_events(
     """
     values = {"kinds": kinds, "since": since, "until": until, "limit": limit}
     rows = await source.rows(_REPORTED_SQL, values)
+    # Taken by importance, shown by time.
     return sorted(starmap(StreamEvent, rows), key=lambda event: (event.at, event.id))
 
 
@@ -499,6 +502,7 @@ async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
 
 async def newest_at(source: Source) -> int:
     """Return when the latest line was said (ms); 0 if none is kept."""
+    # The end of the index on the time: no row is read.
     return int(await source.value("SELECT coalesce(max(at), 0) FROM events"))
 
 

@@ -248,6 +248,7 @@ async def moments_of(source: Source, stream_id: int) -> list[Row]:
     )
 
 
+# A clip is made minutes after what it shows: so the episode is the last that had begun.
 async def clips(source: Source) -> list[Row]:
     """Return clips and markers, oldest first: id, at, kind, text, stream_id, and in which episode of chat they were.
 

@@ -74,6 +74,7 @@ def _viewers_of_word(condition: str) -> str:
         )"""
 
 
+# Both conditions on `called` are those of the index viewers_by_called, which has the few who asked.
 async def ids_by_nickname(
     source: Source, keys: Collection[str]
 ) -> dict[str, list[str]]:

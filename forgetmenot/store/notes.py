@@ -119,6 +119,7 @@ async def of_subject(
 ) -> list[Note]:
     """Return the notes about one viewer, or (None) about the channel and its running bits, oldest first."""
     status = "n.status IN (SELECT value FROM json_each(:statuses))"
+    # A cleared note has no text: it stays for its history alone.
     condition = f"{_about(subject_id)} AND {status} AND n.fact <> '' ORDER BY n.id"
     return await where(source, condition, {"subject": subject_id, "statuses": statuses})
 
@@ -129,6 +130,7 @@ async def withdrawn_since(
     at: int,
 ) -> list[Note]:
     """Return a subject's superseded and retracted notes whose history has a change after a time (ms)."""
+    # The history has an index by note and time, so few rows are read, whatever the subject has.
     later = (
         "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
     )

@@ -237,6 +237,7 @@ def longer_names(
                 longer.update(
                     row[0] for row in connection.execute(sql, (viewer_id, name))
                 )
+    # SQLite folds ASCII alone: a name in other capitals is still their own.
     own_names = {name.casefold() for name in names}
     return sorted(name for name in longer if name.casefold() not in own_names)
 

@@ -47,6 +47,7 @@ async def count_kinds(
     sums = ", ".join(
         f"coalesce(sum({condition}), 0) AS {name}" for name, condition in KINDS.items()
     )
+    # All kinds in one pass over the visits.
     sql = f"SELECT count(*) AS everybody, {sums} FROM ({_CAME})"
     return (await db.rows(sql, {**bounds._asdict(), "bot": bot}))[0]
 

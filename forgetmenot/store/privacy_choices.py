@@ -303,6 +303,7 @@ def _wish_key(
 
 async def ban(tx: Transaction, banned: Mapping[str, int]) -> None:
     """Hide the viewers whom the channel banned. `banned`: when each was (ms), by id. Raises StoreError."""
+    # Only who is stored: of others there is nothing to hide, and each request is a line that stays.
     sql = "SELECT id FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
     stored_ids = await tx.column(sql, (banned.keys(),))
     if not stored_ids:

@@ -135,6 +135,7 @@ async def end(
     )
 
 
+# A stop may have left an older stream without its end: the newest one is on.
 async def current(source: Source) -> Row | None:
     """Return the row of the stream that is on now; None if none is."""
     return await source.row(
@@ -184,6 +185,7 @@ async def on_at(source: Source, times: Collection[int]) -> dict[int, int]:
             AND j.value <= max(coalesce(s.ended_at, s.last_event_at), s.last_event_at)
         ORDER BY s.started_at
     """
+    # Where two were on at once, the later one stays: it comes last.
     return await source.pairs(sql, (times,))
 
 
@@ -285,6 +287,7 @@ async def newest_since(
 ) -> list[Stream]:
     """Return the newest streams that were on after a time (ms), oldest first."""
     on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
+    # The limit counts from the newest, so they are turned round afterwards.
     newest_first = await _streams_where(source, on, at, limit)
     return newest_first[::-1]
 
@@ -405,6 +408,7 @@ async def recap_files(source: Source) -> list[str]:
 
 async def recap_folders(source: Source) -> set[str]:
     """Return every folder that recaps were written to, also after this copy of the memory was made."""
+    # The rows of an older copy do not know later folders; the requests do.
     folders = set(source.requests.recap_folders)
     for file in await recap_files(source):
         folders.add(str(Path(file).parent))
@@ -506,6 +510,7 @@ async def arrived_since(
         """,
         (at, without, limit),
     )
+    # By the index on first lines: who came minutes ago is found among the visits of years.
     return {str(row[0]): int(row[1]) for row in rows}
 
 
@@ -560,6 +565,7 @@ async def attendance_at(
         """,
         {"stream": stream_id, "lately": lately},
     )
+    # Until that stream, by its beginning: a recap that is made late counts as on its evening.
     return {viewer_id: Attendance(*counts) for viewer_id, *counts in rows}
 
 

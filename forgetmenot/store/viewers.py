@@ -44,6 +44,7 @@ async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Vie
 
 
 _AMONG = "FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
+# As the view `shown` has it, the other way round: of ids that may be anybody's.
 _IS_HIDDEN = "(opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
 
 
@@ -481,6 +482,7 @@ async def may_be_stored(source: Source, viewer_ids: Collection[str]) -> frozense
     return frozenset(await source.column(sql, (viewer_ids,)))
 
 
+# Two statements: the login is unique, and an INSERT with one that is taken would add nobody.
 async def add_unseen(
     tx: Transaction,
     people: Mapping[str, str | None],
