@@ -64,7 +64,8 @@ class _Language:
         for kind, words in table.items():
             # The other values of a table are switches.
             if isinstance(words, str):
-                self._words[kind] = frozenset(plain(words).split())
+                folded_words = plain(words).split()
+                self._words[kind] = frozenset(folded_words)
         # The first word of the list is for zero.
         self._numbers: dict[str, int] = {}
         for number, word in enumerate(_number_words(table)):
@@ -181,7 +182,9 @@ class _AgeReader:
 
     def minor_ages(self) -> list[_Age]:
         """Return the ages of people below eighteen in order."""
-        ages = [*self._after_verbs(), *self._before_verbs(), *self._attributes()]
+        ages = list(self._after_verbs())
+        ages += self._before_verbs()
+        ages += self._attributes()
         # As tuples: by where they begin, then by where they end.
         return sorted(ages)
 
@@ -223,7 +226,8 @@ class _AgeReader:
         end: int,
     ) -> str | None:
         """Return the text without the tokens from `start` to the one before `end`."""
-        text_before = text[: self._tokens[start].start].rstrip()
+        cut_start = self._tokens[start].start
+        text_before = text[:cut_start].rstrip()
         text_behind = ""
         if end < len(self._tokens):
             text_behind = text[self._tokens[end].start :]
@@ -320,14 +324,16 @@ class _AgeReader:
         if has_unit:
             return True
         # "is 2" of the subject is a score, a rank or a team.
-        number = self._language.number(self._word(number_place)) or 0
+        number_word = self._word(number_place)
+        number = self._language.number(number_word) or 0
         return number >= _MIN_BARE_AGE
 
     def _bearer(self, verb: int) -> _Bearer:
         """Return of whom a verb speaks."""
         place = self._before_fillers(verb - 1)
         word = self._word(place)
-        if place < 0 or word in _SENTENCE_ENDS or self._is_a("and", place):
+        opens_sentence = place < 0 or word in _SENTENCE_ENDS
+        if opens_sentence or self._is_a("and", place):
             return _Bearer.SUBJECT
         if self._is_a("thing", place):
             return _Bearer.THING
@@ -371,7 +377,8 @@ class _AgeReader:
         return _Bearer.THING
 
     def _is_capitalized(self, place: int) -> bool:
-        return self._tokens[place].written[:1].isupper()
+        written = self._tokens[place].written
+        return written[:1].isupper()
 
     def _is_name(self, place: int) -> bool:
         """Return whether a token is behind "named", or has a capital and no determiner."""
@@ -409,7 +416,10 @@ class _AgeReader:
         """Return the age in "Mia (7)" or "my son, 7,"; None if the number is something else."""
         before = number_place - 1
         mark = self._word(before)
-        if mark not in {"(", ","} or not self._is_end(number_place + 1):
+        if mark not in {"(", ","}:
+            return None
+        # "Mia (7 cats)" is no age.
+        if not self._is_end(number_place + 1):
             return None
         if not self._names_child_before(number_place):
             return None
@@ -463,8 +473,8 @@ _ARTICLE_AN = re.compile(r"\b([Aa])n(?= [bcdfghjklmnpqrstvwxyz])")
 @cache
 def _unspaced_age() -> re.Pattern[str]:
     """Return the pattern of an age below eighteen with its unit ("7歳")."""
-    units = _unspaced_words("unit")
-    return re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{'|'.join(units)})")
+    any_unit = "|".join(_unspaced_words("unit"))
+    return re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{any_unit})")
 
 
 def _states_unspaced(text: str) -> bool:
@@ -484,7 +494,8 @@ def _states_unspaced(text: str) -> bool:
 
 def _last_place(kind: str, text: str) -> int:
     """Return the place of the last word of a kind in a text; -1 if it has none."""
-    return max(text.rfind(word) for word in _unspaced_words(kind))
+    places = map(text.rfind, _unspaced_words(kind))
+    return max(places)
 
 
 def _unspaced_words(kind: str) -> list[str]:

@@ -98,14 +98,16 @@ def spoken_text(text: str) -> str:
     """Return what a line says; of a command the fact that it asks to remember, or ""."""
     if not is_command(text):
         return text
-    remembered = _TYPED_REMEMBER.fullmatch(clean(_ADDRESSED.sub("", text)))
+    command = clean(without_names_in_front(text))
+    remembered = _TYPED_REMEMBER.fullmatch(command)
     return remembered[1] if remembered else ""
 
 
 def is_command(text: str) -> bool:
     """Return whether a line is a command to some bot ("!so alice", "@bot !help"), not "!!!"."""
-    line = _ADDRESSED.sub("", text).lstrip()
-    return line[:1] in {"!", "！"} and line[1:2].isalpha()
+    line = without_names_in_front(text).lstrip()
+    has_mark = line.startswith(("!", "！"))
+    return has_mark and line[1:2].isalpha()
 
 
 def without_names_in_front(text: str) -> str:
@@ -118,7 +120,8 @@ def asks_for_receipt(text: str) -> bool:
     # asked of every line of chat, and most have no mark of a command
     if "!" not in text and "！" not in text:
         return False
-    return _RECEIPT.match(without_names_in_front(text).lstrip()) is not None
+    command = without_names_in_front(text).lstrip()
+    return _RECEIPT.match(command) is not None
 
 
 def typed_command(text: str) -> str:
@@ -262,7 +265,8 @@ def denies(text: str) -> bool:
 
     A "no" alone does not, because it may be an answer.
     """
-    line = _WITH_A_NAME.sub(r"\1", " ".join(words(text)))
+    plain_line = " ".join(words(text))
+    line = _WITH_A_NAME.sub(r"\1", plain_line)
     line_words = line.split()
     if not _NOT_ABOUT_IT.isdisjoint(line_words):
         return False
@@ -424,7 +428,8 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     without "I" is the speaker's only if it begins with a verb that is no plural noun.
     """
     # Contractions first: the patterns below read "I am", never "im".
-    sentence = _END.sub("", expand_contractions(text.strip()))
+    expanded_text = expand_contractions(text.strip())
+    sentence = _END.sub("", expanded_text)
     nickname = _CALL_ME.fullmatch(sentence)
     if nickname is not None:
         return f"goes by {nickname['name']}"
@@ -461,7 +466,8 @@ def _predicate(rest: str) -> str | None:
     """Return what follows "I" as it follows "she"; None if nothing does."""
     for helper, third_person_helper in _HELPERS.items():
         if rest.lower().startswith(f"{helper} "):
-            return f"{third_person_helper} {in_third_person(rest[len(helper) + 1 :])}"
+            behind_helper = rest[len(helper) + 1 :]
+            return f"{third_person_helper} {in_third_person(behind_helper)}"
     adverb = _ADVERB.fullmatch(rest)
     if adverb is not None:
         predicate = _predicate(adverb[2])
@@ -474,6 +480,7 @@ def _predicate(rest: str) -> str | None:
 
 def fact_about_other(rest: str) -> str:
     """Return what follows somebody's name as a fact: "'s cat is Miso" is "their cat is Miso"."""
-    fact = _END.sub("", rest.strip().lstrip(":,–—-").strip())
+    behind_marks = rest.strip().lstrip(":,–—-")
+    fact = _END.sub("", behind_marks.strip())
     possessive = re.match(r"['’]s\s+", fact)
     return f"their {fact[possessive.end() :]}" if possessive else fact

@@ -37,8 +37,11 @@ def clean(text: str) -> str:
     spaced = _SPACES.sub(" ", text).strip()
     if _PRINTABLE.match(spaced):
         return spaced
-    visible = _visible(unicodedata.normalize("NFC", spaced))
-    return _SPACES.sub(" ", unicodedata.normalize("NFC", visible)).strip()
+    composed = unicodedata.normalize("NFC", spaced)
+    visible = _visible(composed)
+    # Again: letters that an invisible character parted now stand side by side.
+    visible = unicodedata.normalize("NFC", visible)
+    return _SPACES.sub(" ", visible).strip()
 
 
 def without_repeated_words(text: str) -> str:

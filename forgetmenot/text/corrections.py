@@ -76,7 +76,9 @@ def amendment(typed: str) -> Amendment:
     """Return the change in what was typed after `!edit`, or after "change it to"."""
     opening = _IT.match(typed)
     has_it = opening is not None
-    text = typed[opening.end() :].strip() if opening is not None else typed
+    text = typed
+    if opening is not None:
+        text = typed[opening.end() :].strip()
     if not text:
         return Amendment(typed, sentence=typed)
     bare_text = text.rstrip(" .!")
@@ -88,8 +90,12 @@ def amendment(typed: str) -> Amendment:
         exchange = _BUT_THIS.fullmatch(bare_text) or _NOW_THIS.fullmatch(bare_text)
         if exchange is not None:
             return Amendment(exchange["right"], exchange["wrong"], sentence=text)
-    elif opening["verb"] in {"is", "ist"} and len(text.split()) > 2:
-        text = f"{opening['verb']} {text}"
+        return Amendment(text, sentence=text)
+    # "it is Miso" gives a value; with more words it is a sentence, which needs its verb.
+    verb = opening["verb"]
+    is_sentence = len(text.split()) > 2
+    if is_sentence and verb in {"is", "ist"}:
+        text = f"{verb} {text}"
     return Amendment(text, it=has_it, sentence=text)
 
 
@@ -107,7 +113,8 @@ def changed_fact(fact: str, change: Amendment) -> str | None:
             return _replaced(fact, names[0], change.right)
     if change.it:
         return None
-    statement = _IS_THIS.fullmatch(change.right.rstrip(" .!"))
+    bare_statement = change.right.rstrip(" .!")
+    statement = _IS_THIS.fullmatch(bare_statement)
     if statement is not None:
         return _with_value_of(fact, statement["wrong"], statement["right"])
     return _with_object(fact, change.right)
@@ -168,10 +175,13 @@ def _with_object(fact: str, typed: str) -> str | None:
     old_object = _named_object(fact, typed)
     if old_object is None:
         return None
-    new_object = typed[len(old_object) :].strip().rstrip(".!")
+    behind_object = typed[len(old_object) :]
+    new_object = behind_object.strip().rstrip(".!")
     new_words = set(words(new_object))
     # What repeats a word of the fact is a sentence about it: "drums are what she drums on".
-    if not new_words.isdisjoint(words(fact)) or not _is_value(new_object):
+    if not new_words.isdisjoint(words(fact)):
+        return None
+    if not _is_value(new_object):
         return None
     return _replaced(fact, old_object, new_object)
 
@@ -179,8 +189,11 @@ def _with_object(fact: str, typed: str) -> str | None:
 def _named_object(fact: str, typed: str) -> str | None:
     """Return the words that open what was typed and are the object of a fact; None if none are."""
     parts = typed.split()
-    first_fact_word = fact.split(maxsplit=1)[0].casefold()
-    if not parts or parts[0].casefold() == first_fact_word:
+    if not parts:
+        return None
+    # "plays bass" is the whole fact anew, and names no object of it.
+    first_fact_word = fact.split(maxsplit=1)[0]
+    if parts[0].casefold() == first_fact_word.casefold():
         return None
     # The new object stands behind it, so it is never all that was typed.
     max_words = min(_MAX_OBJECT_WORDS, len(parts) - 1)

@@ -13,15 +13,16 @@ from msgspec import Struct
 from forgetmenot.text.days import day_of, end_of_day
 from forgetmenot.text.words import text_cache
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
+_MONTHS_OF_YEAR = """
+    january february march april may june july august september october november december
+"""
+MONTHS = tuple(_MONTHS_OF_YEAR.split())
 _MONTH_NUMBERS = {"sept": 9}
 for _number, _month in enumerate(MONTHS, start=1):
     _MONTH_NUMBERS[_month] = _number
     _MONTH_NUMBERS[_month[:3]] = _number
-_NAMES = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
+_LONGEST_FIRST = sorted(_MONTH_NUMBERS, key=len, reverse=True)
+_NAMES = "|".join(_LONGEST_FIRST)
 _YEAR = r"(?:,?\s+(?P<year>(?:19|20)\d\d))?"
 _MONTH = re.compile(
     rf"\b(?P<month>{_NAMES})\b\.?(?:\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:))?{_YEAR}"
@@ -47,7 +48,8 @@ _WHEN = re.compile(
 _HOW_LONG = re.compile(
     r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b(?! ago)|\bsince when\b"
 )
-_CLEAR_MONTHS = "|".join(month for month in MONTHS if month not in _AMBIGUOUS_MONTHS)
+_CLEAR = [month for month in MONTHS if month not in _AMBIGUOUS_MONTHS]
+_CLEAR_MONTHS = "|".join(_CLEAR)
 _A_TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|recently|lately|ago|weekends?|weeks?|months?|years?"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|summer|winter|spring|autumn|morning|evening"
@@ -176,11 +178,10 @@ NO_TIME = AskedTime()
 def asked_time(text: str) -> AskedTime:
     """Return what a question asks about time."""
     lower_text = text.lower()
-    return AskedTime(
-        periods_in(lower_text),
-        when=_WHEN.search(lower_text) is not None,
-        how_long=_HOW_LONG.search(lower_text) is not None,
-    )
+    asks_when = _WHEN.search(lower_text) is not None
+    asks_how_long = _HOW_LONG.search(lower_text) is not None
+    periods = periods_in(lower_text)
+    return AskedTime(periods, when=asks_when, how_long=asks_how_long)
 
 
 def periods_in(lower_text: str) -> tuple[Period, ...]:
@@ -198,7 +199,8 @@ def periods_in(lower_text: str) -> tuple[Period, ...]:
     if periods:
         return tuple(dict.fromkeys(periods.values()))
     years = _YEAR_ALONE.findall(lower_text)
-    return tuple(Period(int(year)) for year in dict.fromkeys(years))
+    unique_years = dict.fromkeys(map(int, years))
+    return tuple(map(Period, unique_years))
 
 
 def _period(match: re.Match[str], lower_text: str) -> Period | None:
@@ -222,7 +224,8 @@ def _period(match: re.Match[str], lower_text: str) -> Period | None:
 def days_in(text: str) -> tuple[Period, ...]:
     """Return the days that a text names, each once."""
     # Asked of every note, few of which have a digit.
-    if not any(map(str.isdecimal, text)):
+    has_digit = any(map(str.isdecimal, text))
+    if not has_digit:
         return ()
     periods = periods_in(text.lower())
     return tuple(period for period in periods if period.day is not None)

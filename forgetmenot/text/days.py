@@ -34,7 +34,8 @@ def _zone(name: str) -> tzinfo | None:
 def local_time(ms: int, zone: str) -> datetime:
     """Return a moment as the clocks of a zone show it, without the zone's name."""
     valid_ms = min(max(ms, 0), _LAST_MS)
-    moment = datetime.fromtimestamp(valid_ms // 1_000, _zone(zone))
+    seconds = valid_ms // 1_000
+    moment = datetime.fromtimestamp(seconds, _zone(zone))
     return moment.replace(tzinfo=None)
 
 

@@ -48,12 +48,15 @@ class WordTable:
         self.dimensions = int(head["dimensions"])
         self._near_count = int(head["near"])
         # Views, not copies: they leave the mapped file on the disk.
-        parts = _parts_of(memoryview(data)[head_end + 1 :], head["sizes"])
+        body = memoryview(data)[head_end + 1 :]
+        parts = _parts_of(body, head["sizes"])
         self._lines, self._near_numbers, self._nearness, self._vectors = parts
         # Each line is a stem and its words.
-        lines = bytes(self._lines).decode("ascii").split("\n")
-        line_lengths = (len(line) + 1 for line in lines)
-        self._line_starts = array("I", accumulate(line_lengths, initial=0))
+        text = bytes(self._lines).decode("ascii")
+        lines = text.split("\n")
+        line_lengths = [len(line) + 1 for line in lines]
+        line_starts = accumulate(line_lengths, initial=0)
+        self._line_starts = array("I", line_starts)
         self._numbers = _numbers_of_words(lines)
         self._lanes_of: dict[int, int] = {}
 
@@ -65,8 +68,8 @@ class WordTable:
         """Return the stem that has a number."""
         start = self._line_starts[number]
         end = self._line_starts[number + 1]
-        line = bytes(self._lines[start : end - 1]).decode("ascii")
-        return _stem_in(line)
+        line = bytes(self._lines[start : end - 1])
+        return _stem_in(line.decode("ascii"))
 
     def numbers(self, words: Iterable[str]) -> list[int]:
         """Return the numbers of those words that the table has in this form."""
@@ -81,11 +84,9 @@ class WordTable:
         end = start + self._near_count
         # Each number takes two bytes, each nearness one.
         number_bytes = bytes(self._near_numbers[2 * start : 2 * end])
-        shares = self._nearness[start:end]
-        neighbours = []
-        for neighbour, share in zip(array("H", number_bytes), shares, strict=True):
-            neighbours.append((neighbour, share / 255))
-        return neighbours
+        numbers = array("H", number_bytes)
+        nearness = [share / 255 for share in self._nearness[start:end]]
+        return list(zip(numbers, nearness, strict=True))
 
     def total(self, numbers: Sequence[int]) -> "array[int]":
         """Return the sum of some stems' vectors, with ZERO in each component for each stem."""
@@ -164,7 +165,8 @@ class Meanings:
         for column in range(table.dimensions):
             column_lanes = lanes[column :: table.dimensions]
             self._columns.append(_as_long_integer(column_lanes))
-        self._bias = _as_long_integer(array("I", [_BIAS]) * len(texts))
+        bias = array("I", [_BIAS])
+        self._bias = _as_long_integer(bias * len(texts))
 
     def cosines(self, numbers: Sequence[int]) -> list[float]:
         """Return how near each text is to a message of these words, from -1 to 1.
@@ -236,9 +238,11 @@ def word_table() -> WordTable | None:
     None, with a warning in the log, if its file cannot be read.
     """
     try:
-        with files(__package__).joinpath("word_table.bin").open("rb") as file:
+        path = files(__package__).joinpath("word_table.bin")
+        with path.open("rb") as file:
             # Mapped: of 3 MB of vectors only the pages of words that come up are ever in memory.
-            return WordTable(mmap(file.fileno(), 0, access=ACCESS_READ))
+            data = mmap(file.fileno(), 0, access=ACCESS_READ)
+            return WordTable(data)
     except (OSError, ValueError) as error:
         log.warning(
             "the word table cannot be read: recall does without it",

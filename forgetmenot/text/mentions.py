@@ -159,11 +159,13 @@ def has_link(text: str) -> bool:
         return True
     if not _may_have_link(text):
         return False
-    return any(_word_without_link(word) is None for word in text.split())
+    safe_words = map(_word_without_link, text.split())
+    return any(word is None for word in safe_words)
 
 
 def _may_have_link(text: str) -> bool:
-    return _ADDRESS.search(unicodedata.normalize("NFKC", text)) is not None
+    normal = unicodedata.normalize("NFKC", text)
+    return _ADDRESS.search(normal) is not None
 
 
 def _word_without_link(word: str) -> str | None:
@@ -206,7 +208,8 @@ def unbracket(body: str) -> str:
     Mentions and hearts stay. Running it twice changes nothing more.
     """
     # Most texts have none.
-    if body.isascii() and not any(sign in body for sign in "<>&"):
+    has_sign = any(sign in body for sign in "<>&")
+    if body.isascii() and not has_sign:
         return body
     rounded = ""
     end = 0

@@ -227,7 +227,8 @@ def keys_in(texts: Iterable[str], kind_of: KindOf) -> NameKeys:
             # Behind an @ stands a whole name, and a word is no short form.
             may_be_short = kind is WordKind.NO_WORD and not token["at"]
             if may_be_short:
-                short.update(key for key in keys if len(key) >= _MIN_PART)
+                long_keys = [key for key in keys if len(key) >= _MIN_PART]
+                short.update(long_keys)
     exact.discard("")
     return NameKeys(frozenset(exact), frozenset(short))
 
@@ -319,7 +320,8 @@ class NameIndex(Struct, frozen=True):
 
     def _certain_namings(self, text: str) -> list[Naming]:
         """Return whom a text names by words that are no words of the language."""
-        return [naming for naming in self.namings(text) if not naming.is_ordinary]
+        all_namings = self.namings(text)
+        return [naming for naming in all_namings if not naming.is_ordinary]
 
     def _namings_of_streamer(self, text: str) -> list[Naming]:
         """Return the naming in "the streamer", first in a text, if anybody knows who that is."""
@@ -328,7 +330,8 @@ class NameIndex(Struct, frozen=True):
         phrase = _STREAMER.search(text)
         if phrase is None:
             return []
-        return [Naming(phrase[0], (self.streamer,), Fit.NAME)]
+        naming = Naming(phrase[0], (self.streamer,), Fit.NAME)
+        return [naming]
 
     def _namings_of_token(self, token: re.Match[str], line: _Line) -> list[Naming]:
         """Return whom a mention, a word, or the names inside a run of letters mean."""
@@ -368,10 +371,11 @@ class NameIndex(Struct, frozen=True):
         """Return whom a word of a line names; None if nobody."""
         word = token["word"]
         keys = _keys_of_word(word)
-        kind = line.kind_of(token, keys[0], self.kind_of)
+        whole_key = keys[0]
+        kind = line.kind_of(token, whole_key, self.kind_of)
         if kind is WordKind.COMMON:
             return None
-        if self.streamer and keys[0] in self.streamer_names:
+        if self.streamer and whole_key in self.streamer_names:
             return Naming(word, (self.streamer,), Fit.NAME)
         # Behind an @ Twitch puts a whole name, and chat at most a nickname.
         worst_fit = Fit.NICKNAME if token["at"] else Fit.SHORT
@@ -450,9 +454,11 @@ class NameIndex(Struct, frozen=True):
 
 def _fit(person: NamedPerson, key: str) -> Fit | None:
     """Return how a key fits somebody's names; None if it does not."""
-    if key in {compact(person.login), compact(person.display_name)}:
+    present_names = {compact(person.login), compact(person.display_name)}
+    if key in present_names:
         return Fit.NAME
-    if key in map(compact, person.former):
+    former_names = map(compact, person.former)
+    if key in former_names:
         return Fit.FORMER
     parts = set(name_parts(person.login, person.display_name))
     for former_name in person.former:
@@ -512,7 +518,8 @@ def nicknames_in(fact: str) -> list[str]:
 
     A name of two words is none: it would be somebody's full name.
     """
-    statement = _CALLED.match(fact.strip().rstrip(".!"))
+    bare_fact = fact.strip().rstrip(".!")
+    statement = _CALLED.match(bare_fact)
     if statement is None:
         return []
     listed_names = _AFTER_A_NAME.sub("", statement["names"])

@@ -84,7 +84,8 @@ def _vocabularies() -> tuple[_Vocabulary, ...]:
     """Return the vocabulary of each language."""
     tables = word_lists("phrases.toml").values()
     # The other tables are for all languages.
-    return tuple(_Vocabulary(table) for table in tables if "verb" in table)
+    languages = [table for table in tables if "verb" in table]
+    return tuple(map(_Vocabulary, languages))
 
 
 def _readings(text: str) -> Iterator[_WordKinds]:
@@ -153,7 +154,8 @@ class _WishForm:
     def __init__(self, table: Mapping[str, Any], kind: str) -> None:
         polite = _one_of(_phrases_in(table["please"]))
         before = _one_of(_phrases_in(table.get(kind, "")))
-        behind = _one_of(table.get(f"{kind}_behind", "").split())
+        words_behind = table.get(f"{kind}_behind", "").split()
+        behind = _one_of(words_behind)
         if before:
             form = (
                 rf"(?:(?:{polite})[,\s]+)*(?:{before})[\s:,]+"
@@ -182,7 +184,8 @@ class _WishForm:
 
 def _phrases_in(listed: str) -> list[str]:
     """Return the phrases of a list, folded, with their spaces: "lo_de" is "lo de"."""
-    return [phrase.replace("_", " ") for phrase in plain(listed).split()]
+    folded_phrases = plain(listed).split()
+    return [phrase.replace("_", " ") for phrase in folded_phrases]
 
 
 @cache
@@ -232,7 +235,8 @@ def _possessives() -> tuple[frozenset[str], re.Pattern[str]]:
     for table in word_lists("phrases.toml").values():
         words = unspaced_words if table.get("unspaced") else spaced_words
         words += table.get("mine", "").split()
-    unspaced_pattern = re.compile(rf"(?<!\w)(?:{'|'.join(unspaced_words)})(?=\w)")
+    any_unspaced = "|".join(unspaced_words)
+    unspaced_pattern = re.compile(rf"(?<!\w)(?:{any_unspaced})(?=\w)")
     return frozenset(spaced_words), unspaced_pattern
 
 
@@ -276,7 +280,8 @@ def says_otherwise(fact: str) -> bool:
 def _verbs() -> Mapping[str, str]:
     """Return the English words for each listed verb form."""
     english_of: dict[str, str] = {}
-    for english, forms in word_lists("phrases.toml")["verbs"].items():
+    verbs = word_lists("phrases.toml")["verbs"]
+    for english, forms in verbs.items():
         for form in plain(forms).split():
             english_of[form] = english
     return english_of
@@ -292,16 +297,12 @@ def verbs_in(fact: str) -> dict[str, str]:
     return verbs
 
 
-_ENGLISH_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
-
-
 @cache
 def _numbers() -> Mapping[str, str]:
     """Return the digits for each word for a number from 2 to 12."""
     digits_of: dict[str, str] = {}
-    for number, word in enumerate(_ENGLISH_NUMBERS.split(), start=2):
-        digits_of[word] = str(number)
-    for digits, words in word_lists("phrases.toml")["numbers"].items():
+    numbers = word_lists("phrases.toml")["numbers"]
+    for digits, words in numbers.items():
         for word in words.split():
             digits_of[word] = digits
     return digits_of

@@ -152,7 +152,8 @@ def opens_as_question(text: str) -> bool:
 def is_question(text: str) -> bool:
     """Return whether a line asks something: by its mark, or by its words behind a called name."""
     line = _CALLS_SOMEBODY.sub("", text).strip()
-    if line.rstrip("!").endswith(("?", "？")):
+    bare_line = line.rstrip("!")
+    if bare_line.endswith(("?", "？")):
         return True
     first_words = words(line)[:1]
     if not _ENGLISH_QUESTION_WORDS.isdisjoint(first_words):
@@ -162,7 +163,8 @@ def is_question(text: str) -> bool:
 
 def asks_for_person_in_sentence(text: str) -> bool:
     """Return whether a line asks for a person, and not to all in chat ("anyone gay here?")."""
-    return asks_for_person(text) and _ANYBODY.isdisjoint(words(text)[:1])
+    first_word = words(text)[:1]
+    return asks_for_person(text) and _ANYBODY.isdisjoint(first_word)
 
 
 def speaks_of_self(text: str) -> bool:

@@ -67,11 +67,13 @@ class NameForms:
         others: Iterable[str] = (),
     ) -> None:
         self.viewer_id = viewer_id
-        self.names = tuple(dict.fromkeys(filter(None, names)))
+        unique_names = dict.fromkeys(filter(None, names))
+        self.names = tuple(unique_names)
         self.words = frozenset(map(str.casefold, words))
         self.others = tuple(others)
         self._other_words = frozenset(map(str.casefold, self.others))
-        self._counts_bare_id = len(viewer_id) >= _MIN_ID and viewer_id not in self.words
+        has_long_id = len(viewer_id) >= _MIN_ID
+        self._counts_bare_id = has_long_id and viewer_id not in self.words
         # A pattern takes the first that fits, and "carol" begins "carol_7".
         self._longest_first = sorted(self.names, key=len, reverse=True)
         self._bare_names = [
@@ -81,8 +83,8 @@ class NameForms:
         possible_forms = self._possible_forms(certain_forms)
         self._certain = self._pattern(certain_forms)
         self._possible = self._pattern(possible_forms)
-        folded_names = [re.escape(name.casefold()) for name in self._longest_first]
-        any_name = "|".join(folded_names) or _NOTHING
+        folded_names = map(str.casefold, self._longest_first)
+        any_name = "|".join(map(re.escape, folded_names)) or _NOTHING
         self._around_names = re.compile(rf"\w*(?:{any_name})\w*")
 
     def _pattern(self, forms: list[str]) -> re.Pattern[str]:
@@ -169,7 +171,9 @@ class NameForms:
         """Return whether a text has them in a form that may be a word of somebody else's."""
         if self._has_only_others(text):
             return False
-        return self.anonymized(text) != self.anonymized(text, bare=False)
+        without_possible = self.anonymized(text)
+        without_certain = self.anonymized(text, bare=False)
+        return without_possible != without_certain
 
     def is_of_others(self, name: str) -> bool:
         """Return whether a word is the longer name of somebody else."""
@@ -380,7 +384,8 @@ def clauses_about(text: str, subject_id: str) -> list[str]:
 def states_fact(clause: str, stems_of_fact: frozenset[str]) -> bool:
     """Return whether a text has most of a fact's words, as `fact_stems` gives them."""
     shared_stems = stems_of_fact & fact_stems(clause)
-    return len(shared_stems) >= FACT_SHARE * len(stems_of_fact)
+    min_shared = FACT_SHARE * len(stems_of_fact)
+    return len(shared_stems) >= min_shared
 
 
 def fact_stems(fact: str) -> frozenset[str]:
@@ -388,4 +393,5 @@ def fact_stems(fact: str) -> frozenset[str]:
 
     Of a forgotten fact their hashes are all that is stored.
     """
-    return frozenset(stems(MENTION.sub(" ", fact))) - STOPWORDS
+    without_mentions = MENTION.sub(" ", fact)
+    return frozenset(stems(without_mentions)) - STOPWORDS

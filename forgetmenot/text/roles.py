@@ -34,7 +34,8 @@ def _words(*kinds: str) -> frozenset[str]:
 def _claim_in_japanese() -> re.Pattern[str]:
     """Return the pattern of a sentence that claims a role: who, where, as what, an ending."""
     any_of = {}
-    for kind, words in word_lists("roles.toml")["unspaced"].items():
+    table = word_lists("roles.toml")["unspaced"]
+    for kind, words in table.items():
         escaped_words = map(re.escape, words.split())
         any_of[kind] = "|".join(escaped_words)
     subject = f"(?:{any_of['subject']})?"
@@ -54,7 +55,8 @@ def claims_role(fact: str) -> bool:
         letters = re.sub(r"[\s。、.!！]+", "", text)
         if _claim_in_japanese().fullmatch(letters):
             return True
-    return any(_is_claim(clause) for clause in _CLAUSE_BREAK.split(text))
+    clauses = _CLAUSE_BREAK.split(text)
+    return any(map(_is_claim, clauses))
 
 
 def _is_claim(clause: str) -> bool:
@@ -109,11 +111,14 @@ def _claims_power(tokens: Sequence[str]) -> bool:
     if start is None:
         return False
     fillers = _words("between", "definite")
-    object_tokens = [token for token in tokens[start:] if token not in fillers]
+    behind_verb = tokens[start:]
+    object_tokens = [token for token in behind_verb if token not in fillers]
     if len(object_tokens) < 2:
         return False
     role, power, *ending = object_tokens
-    if role not in _words("roles", "titles") or power not in _words("powers"):
+    if role not in _words("roles", "titles"):
+        return False
+    if power not in _words("powers"):
         return False
     return _is_here(ending, needs_place=False)
 

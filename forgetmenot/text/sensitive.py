@@ -110,8 +110,8 @@ def _statements(text: str) -> Iterator[str]:
 
 def _as_read(text: str) -> str:
     """Return a text in small letters without accents; only words that pose as Latin are folded."""
-    folded_words = [fold_word(word) for word in plain(text).split()]
-    return " ".join(folded_words)
+    plain_words = plain(text).split()
+    return " ".join(map(fold_word, plain_words))
 
 
 # ── statements ────────────────────────────────────────────────────────────────────────────────
@@ -124,7 +124,8 @@ _MAX_BEFORE = 3
 # Words behind a phrase that may be its predicate.
 _MAX_BEHIND = 3
 _AGE_WORDS = "twelve thirteen fourteen fifteen sixteen seventeen"
-_AGES = frozenset(_AGE_WORDS.split()).union(map(str, range(5, 18)))
+_AGE_NUMBERS = map(str, range(5, 18))
+_AGES = frozenset(_AGE_WORDS.split()).union(_AGE_NUMBERS)
 _CLAUSE_END = re.compile(r"(?:[,;!?()\[\]\"“”—–|/\n]|[.:](?!\d))+")
 _TOKEN = re.compile(r"[^\W_]+")
 # What stands behind the last word of a clause, for phrases that count only there.
@@ -257,9 +258,11 @@ class _Phrase(NamedTuple):
             end -= 1
             if end < start - _MAX_BETWEEN:
                 return None
-            # "has a friend with asthma", "has a cat with diabetes": not said of the subject.
-            language = self.language
-            if language.stops.has(tokens[end]) or language.things.has(tokens[end]):
+            # "has a friend with asthma"
+            if self.language.stops.has(tokens[end]):
+                return None
+            # "has a cat with diabetes"
+            if self.language.things.has(tokens[end]):
                 return None
 
 
@@ -298,9 +301,11 @@ def _phrases() -> dict[str, list[_Phrase]]:
     for table in word_lists("sensitive.toml")["spaced"].values():
         language = _Language(table)
         for category in CATEGORIES:
-            for predicate, listed in table.get(category, {}).items():
+            phrases_by_predicate = table.get(category, {})
+            for predicate, listed in phrases_by_predicate.items():
                 for listed_phrase in listed.split():
-                    words = tuple(map(_as_read, listed_phrase.split("_")))
+                    listed_words = listed_phrase.split("_")
+                    words = tuple(map(_as_read, listed_words))
                     phrase = _Phrase(words, category, predicate, language)
                     phrases[words[0]].append(phrase)
     return dict(phrases)
@@ -311,7 +316,8 @@ def _phrases_anywhere() -> dict[str, re.Pattern[str]]:
     """Return the phrases of languages that do not part words, by category."""
     age = r"(?<!\d)(?:[5-9]|1[0-7])"
     patterns = {}
-    for category, phrases in word_lists("sensitive.toml")["unspaced"].items():
+    phrases_of = word_lists("sensitive.toml")["unspaced"]
+    for category, phrases in phrases_of.items():
         pattern = _one_of(phrases)
         pattern = pattern.replace(r"\#", age).replace("_", " ")
         patterns[category] = re.compile(pattern)
@@ -325,7 +331,8 @@ def _stated(text: str) -> Iterator[str]:
             if pattern.search(text):
                 yield category
     for clause in _CLAUSE_END.split(text):
-        tokens = [*_TOKEN.findall(clause), _END]
+        tokens = _TOKEN.findall(clause)
+        tokens.append(_END)
         for start, token in enumerate(tokens):
             for phrase in _phrases_of(token):
                 if phrase.is_stated(tokens, start):
@@ -424,10 +431,14 @@ def _shapes() -> dict[str, Any]:
 def _shape(name: str) -> re.Pattern[str]:
     """Return a pattern of the table, with its parts ("%word%") put in."""
     parts = _parts_of_shapes()
+
+    def part_named(place: re.Match[str]) -> str:
+        return parts[place[1]]
+
     pattern = "|".join(_shapes()["patterns"][name])
     # Again and again, because parts have parts.
     while "%" in pattern:
-        pattern = re.sub(r"%(\w+)%", lambda match: parts[match[1]], pattern)
+        pattern = re.sub(r"%(\w+)%", part_named, pattern)
     return re.compile(pattern)
 
 
@@ -445,8 +456,9 @@ def _parts_of_shapes() -> dict[str, str]:
 
 def _one_of(words: str) -> str:
     """Return a pattern of any of these words, as `skeleton` gives them."""
-    escaped_words = [re.escape(skeleton(word)) for word in words.split()]
-    return f"(?:{'|'.join(escaped_words)})"
+    looks = map(skeleton, words.split())
+    any_word = "|".join(map(re.escape, looks))
+    return f"(?:{any_word})"
 
 
 _ORNAMENTS = re.compile(r" ?[•·*_~|] ?")
@@ -583,7 +595,8 @@ def _dialled(run: re.Match[str]) -> str:
     is_named = False
     has_long_part = False
     spaced_digits = ""
-    for times, part in _shape("dictated_digit").findall(run[0]):
+    parts = _shape("dictated_digit").findall(run[0])
+    for times, part in parts:
         if not part.isdecimal():
             is_named = True
         if len(part) > 1:

@@ -55,7 +55,8 @@ def has_content(text: str) -> bool:
     stopwords = STOPWORDS | foreign_stopwords_in(other_words)
     if stopwords.issuperset(other_words):
         return False
-    return not all(_is_emote_or_greeting(piece) for piece in line.split())
+    pieces = line.split()
+    return not all(map(_is_emote_or_greeting, pieces))
 
 
 def _is_small_talk(word: str) -> bool:
@@ -67,4 +68,4 @@ def _is_emote_or_greeting(piece: str) -> bool:
     """Return whether a piece of a line between spaces is an emote, or small talk."""
     if _EMOTE.fullmatch(piece):
         return True
-    return all(_is_small_talk(word) for word in words(piece))
+    return all(map(_is_small_talk, words(piece)))

@@ -19,7 +19,8 @@ def clip_bytes(text: str, max_bytes: int) -> str:
     remaining_bytes = max_bytes - _size(_ELLIPSIS)
     if remaining_bytes < 0:
         return ""
-    beginning = text.encode("utf-8", "replace")[:remaining_bytes]
+    encoded = text.encode("utf-8", "replace")
+    beginning = encoded[:remaining_bytes]
     # A character that was cut in two is left out.
     return beginning.decode("utf-8", "ignore").rstrip() + _ELLIPSIS
 

@@ -47,7 +47,8 @@ _NO_LETTERS = (
 def without_phrases(text: str, blocklist: Iterable[str]) -> str:
     """Return a text with an ellipsis for each word that holds a blocked phrase."""
     for phrase in blocklist:
-        letters = "".join(_looks(char) for char in phrase).replace(" ", "")
+        looks = "".join(map(_looks, phrase))
+        letters = looks.replace(" ", "")
         # A phrase without a letter ("420") is found in words without one.
         needs_letter = any(char.isalpha() for char in phrase)
         if letters:
@@ -81,7 +82,8 @@ def _phrase_pattern(letters: str) -> re.Pattern[str]:
     if len(letters) < _MIN_INSIDE:
         return re.compile(over_words)
     # The whole word goes, so what repeats its first letter is not looked for.
-    rest = "".join(spelt_out[1:]).replace(" *", "")
+    rest_spelt_out = "".join(spelt_out[1:])
+    rest = rest_spelt_out.replace(" *", "")
     inside_word = runs[0] + rest
     return re.compile(f"{over_words}|{inside_word}")
 
@@ -145,7 +147,8 @@ def _looks(char: str) -> str:
     looks = skeleton(char)
     if not looks:
         return ""
-    return "".join(letter for letter in unleet(looks) if letter.isalnum()) or " "
+    letters = filter(str.isalnum, unleet(looks))
+    return "".join(letters) or " "
 
 
 # ── machine text ────────────────────────────────────────────────────────────────────────────
@@ -229,7 +232,8 @@ def without_machine_text(text: str) -> str:
             rest = f"{text[: json.start()]} {text[json_end:]}"
         if rest == text:
             return text
-        rest = _SPACES.sub(" ", _EMPTY_BRACKETS.sub(" ", rest))
+        rest = _EMPTY_BRACKETS.sub(" ", rest)
+        rest = _SPACES.sub(" ", rest)
         text = _BEFORE_MARK.sub(r"\1", rest).strip()
 
 
@@ -243,7 +247,8 @@ def _closing_end(
     The end of the text if none does: the object was cut off.
     """
     depth = 0
-    for place in range(start, min(len(text), start + _MAX_JSON)):
+    max_end = min(len(text), start + _MAX_JSON)
+    for place in range(start, max_end):
         if text[place] in "[{":
             depth += 1
         elif text[place] in "]}":

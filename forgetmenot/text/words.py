@@ -122,7 +122,8 @@ def is_german(text: str) -> bool:
     if not _ONLY_GERMAN.isdisjoint(line_words):
         return True
     shared_count = sum(word in _GERMAN_OR_OTHER for word in line_words)
-    return shared_count > 1 and 4 * shared_count >= len(line_words)
+    are_a_quarter = 4 * shared_count >= len(line_words)
+    return shared_count > 1 and are_a_quarter
 
 
 def words(text: str) -> list[str]:
@@ -150,8 +151,8 @@ def _words_of_token(match: re.Match[str]) -> list[str]:
     if match["mention"]:
         return [token]
     # Pairs overlap, because nothing shows where a word ends.
-    last_start = max(1, len(token) - 1)
-    return [token[start : start + 2] for start in range(last_start)]
+    pair_count = max(1, len(token) - 1)
+    return [token[start : start + 2] for start in range(pair_count)]
 
 
 @text_cache(32_768)
@@ -211,7 +212,8 @@ def stem(word: str) -> str:
     """Return the English stem of a word as `words` gives it: "playing" and "plays" are "play"."""
     # A stemmer keeps state while it works, so one for each call keeps threads apart. It is made in a
     # microsecond, and without a cache of its own: `text_cache` is what an erasure empties.
-    return str(Stemmer.Stemmer("english", 0).stemWord(word))
+    stemmer = Stemmer.Stemmer("english", 0)
+    return str(stemmer.stemWord(word))
 
 
 def stems(text: str) -> list[str]:
@@ -284,7 +286,8 @@ def similar_words(first: str, second: str) -> bool:
     The endings are those of German and of the Romance languages.
     """
     root = _INFLECTION.sub("", first)
-    if len(root) >= _MIN_ROOT and root == _INFLECTION.sub("", second):
+    other_root = _INFLECTION.sub("", second)
+    if len(root) >= _MIN_ROOT and root == other_root:
         return True
     first_trigrams = trigrams(first)
     second_trigrams = trigrams(second)
@@ -310,12 +313,13 @@ def is_typo(typed: str, word: str) -> bool:
     place = _first_difference(typed, word)
     if place is None:
         # One begins with the other. A shorter one is mostly another word ("form", "format").
-        return len(word) >= _MIN_SLIP and len(typed) == len(word) + 1
+        has_letter_more = len(typed) == len(word) + 1
+        return has_letter_more and len(word) >= _MIN_SLIP
     # Both from the first letter that differs on.
     typed_rest = typed[place:]
     rest = word[place:]
-    if typed_rest == rest[1:2] + rest[:1] + rest[2:]:
-        # Two letters are swapped.
+    swapped_rest = rest[1:2] + rest[:1] + rest[2:]
+    if typed_rest == swapped_rest:
         return True
     if len(word) < _MIN_SLIP:
         return False
@@ -339,7 +343,8 @@ def trigrams(word: str) -> frozenset[str]:
     """Return the three-letter pieces of a word between spaces: "cat" gives " ca", "cat", "at "."""
     padded = f" {word} "
     # A list is made faster than a generator is read.
-    return frozenset([padded[start : start + 3] for start in range(len(word))])
+    pieces = [padded[start : start + 3] for start in range(len(word))]
+    return frozenset(pieces)
 
 
 # ── sentences ────────────────────────────────────────────────────────────────────────────────
@@ -352,7 +357,8 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])(?![。！？
 
 def sentences_of(text: str) -> list[str]:
     """Return the sentences of a text, without the space between them."""
-    return [sentence for sentence in _BETWEEN_SENTENCES.split(text) if sentence.strip()]
+    pieces = _BETWEEN_SENTENCES.split(text)
+    return [sentence for sentence in pieces if sentence.strip()]
 
 
 def join_sentences(sentences: Iterable[str]) -> str:
