@@ -64,6 +64,7 @@ class SystemKeyring:
             except Exception as error:  # noqa: BLE001  # whatever a backend raises
                 answers.put((None, error))
 
+        # One question at a time: a prompt that nobody sees would be there twice.
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 raise KeyringUnusable("silent")

@@ -333,7 +333,8 @@ class Bot:
         )
 
     async def _speaks_up(self) -> bool:
-        return await self.spending.saving() < Saving.SPEAKING_UP
+        saving = await self.spending.saving()
+        return saving < Saving.SPEAKING_UP
 
     async def _used(
         self,
@@ -408,6 +409,7 @@ class Bot:
 
     async def wind_down(self, *, summarise: bool = True) -> None:
         """Stop: no more replies, all lines on disk, the rest summarised if the model answers in time."""
+        # First, since whoever stops the bot may not wait for the rest.
         await self.engine.aclose()
         await self.ingest.flush()
         if summarise:
@@ -471,6 +473,7 @@ class Bot:
         compaction = self.compactor.run_pass(everything=everything)
         compacting = asyncio.create_task(compaction)
         try:
+            # A day behind, with a slow model, takes minutes: replies get the first notes meanwhile.
             while True:
                 await asyncio.wait([compacting], timeout=EXTRACTS_MEANWHILE_S)
                 if compacting.done():

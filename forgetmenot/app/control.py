@@ -65,7 +65,10 @@ class BotControl:
     def state(self) -> BotState:
         """Return the bot's state now."""
         bot = self.bot
-        troubles = [task.trouble for task in bot.tasks.all if task.trouble]
+        task_troubles = []
+        for task in bot.tasks.all:
+            if task.trouble:
+                task_troubles.append(task.trouble)
         connection = self._status.connection()
         phase = connection.phase.value if connection else "none"
         # another channel was chosen: the bot of this one runs until the next one is built
@@ -82,7 +85,7 @@ class BotControl:
             model_trouble=bot.models.trouble or bot.models.prompt_cut or "",
             file_trouble=bot.file_watch.trouble,
             memory_trouble=bot.ingest.trouble or bot.memory_trouble,
-            task_troubles=tuple(troubles),
+            task_troubles=tuple(task_troubles),
             settings_file=str(self._settings.path or ""),
             login_hint=self._status.login_hint(),
             sending_trouble=bot.permission.warning(),

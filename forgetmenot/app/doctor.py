@@ -142,8 +142,13 @@ def _in_words(findings: Mapping[str, Finding], language: Language) -> list[Check
             fix = fix.format_map(finding.values)
         if finding.state == OK:
             fix = ""
-        name_in_words = language(f"check.name.{name}")
-        checks.append(Check(name_in_words, finding.state, line, fix))
+        check = Check(
+            name=language(f"check.name.{name}"),
+            state=finding.state,
+            line=line,
+            fix=fix,
+        )
+        checks.append(check)
     return checks
 
 
@@ -162,7 +167,9 @@ def report(checks: list[Check]) -> dict[str, object]:
 def _versions(_subject: Examined) -> Finding:
     python = platform.python_version()
     ours = f"ForgetMeNot {__version__}, Python {python}, SQLite {SQLITE_VERSION}"
-    packages = [f"{name} {metadata.version(name)}" for name in PACKAGES]
+    packages = []
+    for name in PACKAGES:
+        packages.append(f"{name} {metadata.version(name)}")
     return ok_as(f"{ours}; {', '.join(packages)}.")
 
 
@@ -244,7 +251,11 @@ async def _broken_promises(db: Database, subject: Examined) -> list[str]:
         return await invariants.broken_guarantees(db)
     last_heard = await streams.last_heard(db)
     keep_h = subject.settings.memory.raw_events_h
-    violations = await invariants.verify(db, now=last_heard, keep_h=keep_h)
+    violations = await invariants.verify(
+        db,
+        now=last_heard,
+        keep_h=keep_h,
+    )
     return [str(violation) for violation in violations]
 
 
@@ -330,8 +341,11 @@ def _gemini_key(subject: Examined) -> Finding:
     """Check that there is a key for Gemini, which is not asked: a call could cost money."""
     model = subject.settings.model
     name = key_variable(model)
-    folder = login_folder(subject.database)
-    environment = environment_with_key(model, folder, use_keyring=subject.use_keyring)
+    environment = environment_with_key(
+        model,
+        login_folder(subject.database),
+        use_keyring=subject.use_keyring,
+    )
     if not environment.get(name):
         return bad("no_key", name=name)
     return ok_as(model.reply_model)
@@ -406,8 +420,9 @@ def _running_model(state: BotState, settings: Settings) -> Finding:
     if settings.model.provider is Provider.OFFLINE:
         return ok("offline")
     # Often one model does both.
-    names = dict.fromkeys((state.reply_model, state.memory_model))
-    return ok_as(" + ".join(names))
+    if state.reply_model == state.memory_model:
+        return ok_as(state.reply_model)
+    return ok_as(f"{state.reply_model} + {state.memory_model}")
 
 
 def _task_troubles(state: BotState, language: Language) -> str:

@@ -52,8 +52,9 @@ class PastChatUpload:
     @property
     def state(self) -> Mapping[str, object]:
         """Return the files, whether they are learned from, how much of them was, and what there is to say."""
+        names = [path.name for path in self._files]
         return {
-            "files": [path.name for path in self._files],
+            "files": names,
             "running": self._is_learning,
             "share": self._share,
             "line": self._line,
@@ -61,7 +62,9 @@ class PastChatUpload:
 
     @property
     def _is_learning(self) -> bool:
-        return self._task is not None and not self._task.done()
+        if self._task is None:
+            return False
+        return not self._task.done()
 
     @property
     def _is_busy(self) -> bool:
@@ -74,7 +77,8 @@ class PastChatUpload:
         pieces: AsyncIterator[bytes],
     ) -> None:
         """Store a file. `size`: in bytes, as it was announced. Raises InputError, StoreError."""
-        if self._is_busy or len(self._files) >= FILES_LIMIT:
+        file_count = len(self._files)
+        if self._is_busy or file_count >= FILES_LIMIT:
             raise InputError(reason("past_busy"))
         limit = min(BYTES_LIMIT, self._free_bytes())
         # Where the disk is full already, a file of any size is too large.
@@ -82,7 +86,7 @@ class PastChatUpload:
             raise InputError(reason("past_too_large"))
         async with self._taking:
             # in a folder of its own: two may have the same name
-            folder = self._folder / str(len(self._files))
+            folder = self._folder / str(file_count)
             path = folder / _file_name(name)
             try:
                 await self._store(path, pieces)

@@ -152,12 +152,11 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
             lines = lines_of(file, LONGEST_LINE)
             if kind == "csv":
                 yield from _csv(lines)
-            else:
-                yield from (
-                    chat_lines.understand(chat_lines.parse(line), None)
-                    for line in lines
-                    if line.strip()
-                )
+                return
+            for line in lines:
+                if line.strip():
+                    parsed_line = chat_lines.parse(line)
+                    yield chat_lines.understand(parsed_line, None)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -178,7 +177,8 @@ def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
     for position, line in enumerate(lines):
         # each by itself: a quotation mark ends with its line
-        row = next(csv.reader([line.replace("\0", "")]))
+        text = line.replace("\0", "")
+        row = next(csv.reader([text]))
         is_title = row[:2] == ["sender", "date"]
         if position == 0 and is_title:
             continue

@@ -339,7 +339,10 @@ def _has_model(setup: SetupService, model: ModelSettings) -> bool:
 
 async def step_programs(_setup: SetupService) -> Answer:
     """Programs on this computer that serve a model, with the models they list."""
-    addresses = [f"http://127.0.0.1:{port}/v1" for port in LOCAL_PROGRAMS.values()]
+    addresses = []
+    for port in LOCAL_PROGRAMS.values():
+        addresses.append(f"http://127.0.0.1:{port}/v1")
+    # Together: each that is not there takes the whole time limit.
     lists = await asyncio.gather(*map(models_at, addresses))
     programs = []
     for name, address, models in zip(LOCAL_PROGRAMS, addresses, lists, strict=True):
@@ -386,7 +389,10 @@ async def step_models(
 
 async def _kept_key(setup: SetupService, address: str) -> str:
     """Return the key that is kept for a service; empty if there is none."""
-    service = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=address)
+    service = ModelSettings(
+        provider=Provider.OPENAI_COMPATIBLE,
+        base_url=address,
+    )
     environment = await asyncio.to_thread(setup.environment, service)
     return environment[key_variable(service)]
 
@@ -624,7 +630,8 @@ async def step_set(
         # Any other value is refused with the settings' own sentence.
         with contextlib.suppress(ValueError):
             return await step_mode(setup, Mode(value))
-    if setting == ("bot", "name") and not str(value).strip():
+    is_empty = not str(value).strip()
+    if setting == ("bot", "name") and is_empty:
         raise InputError(setup.say("setup.no_name"))
     values: dict[tuple[str, str], object] = {setting: value}
     if setting == ("bot", "language"):

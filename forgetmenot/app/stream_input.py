@@ -170,7 +170,8 @@ class StreamInput:
         if not state.get("id"):
             return
         is_live = state.get("live") == "1"
-        if not is_live and not self._settings().hearing.offline:
+        hears_offline = self._settings().hearing.offline
+        if not is_live and not hears_offline:
             return
         now = self._clock.now()
         login = state.get("login", "")
@@ -201,7 +202,9 @@ class StreamInput:
         changes: StateChanges = {}
         if was_live != is_live:
             changes["live"] = is_live
-            changes["started_at"] = self._clock.now() if is_live else None
+            changes["started_at"] = None
+        if is_live and not was_live:
+            changes["started_at"] = self._clock.now()
         await self._channel_changed(changes)
 
     async def _has_log_in(self) -> bool:
@@ -274,7 +277,8 @@ class StreamInput:
         # Twitch repeats an event that it takes for lost; this run's are known to the router
         stored_event = await events.by_id(self._db, event.id)
         # what was typed comes as a line of chat as well, and is remembered from there
-        await self._bot.hear(replace(event, text=""))
+        without_text = replace(event, text="")
+        await self._bot.hear(without_text)
         age = self._clock.now() - event.at
         if stored_event is not None or age > OLD_REDEMPTION:
             return

@@ -58,7 +58,8 @@ class TrayIcon:
     @contextlib.asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
         """Show the icon while the block runs."""
-        self.work = asyncio.create_task(survived("the tray icon", self._run()))
+        work = survived("the tray icon", self._run())
+        self.work = asyncio.create_task(work)
         try:
             yield
         finally:
@@ -133,7 +134,8 @@ class TrayIcon:
         if process.stdout is None:
             return
         async for line in process.stdout:
-            await survived("the tray's menu", self._do(line.decode().strip()))
+            key = line.decode().strip()
+            await survived("the tray's menu", self._do(key))
             # What was chosen may change the menu: pause becomes resume at once.
             await survived("the tray's menu", self._send(process))
 

@@ -165,7 +165,9 @@ class Router(Struct):
         It does not name the bot, so it is the next line in chat after that answer.
         """
         talks = self.engine.conversation_tracker.conversations()
-        return event.user_id in talks.fresh and denies(event.text)
+        if event.user_id not in talks.fresh:
+            return False
+        return denies(event.text)
 
     async def _is_new(self, event: ChatEvent) -> bool:
         """Return whether no run has seen this line before: only such a line may trigger anything.
