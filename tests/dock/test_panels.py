@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
-from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.domain import NOTHING, Scope, SourceKind
 from forgetmenot.durations import HOUR
 from forgetmenot.languages import in_language
 from forgetmenot.operations.commands import buttons
 from forgetmenot.ports import HearingState
 from forgetmenot.privacy import suppression_list
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import channel_state, notes
+from forgetmenot.store import channel_state, notes, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from forgetmenot.store.privacy_requests import RequestKind
@@ -227,6 +227,41 @@ async def test_a_topic_is_shown_of_which_only_the_file_of_requests_knows(
     ]
     assert await suppression_list.unsuppress(db, alices["id"], 7)
     assert (await rows(dock, "/api/person/1"))["left_alone"] == []
+
+
+async def test_a_stretch_in_which_nothing_happened_is_no_summary_of_a_stream(
+    dock: Served, db: Database
+) -> None:
+    async with db.write() as tx:
+        stream_id = await put(tx, "streams", started_at=1)
+        for summary in (NOTHING, "Of ladders."):
+            await put(tx, "episodes", stream_id=stream_id, summary=summary)
+    summaries = [row["summary"] for row in await rows(dock, f"/api/stream/{stream_id}")]
+    assert summaries == ["Of ladders."]
+
+
+@pytest.mark.usefixtures("people")
+async def test_a_note_that_is_never_mentioned_names_its_entry_of_the_list(
+    dock: Served, db: Database
+) -> None:
+    note_id = await db.value("SELECT id FROM semantic_notes WHERE subject_id = '1'")
+    assert (await rows(dock, f"/api/note/{note_id}"))["left_alone"] is None
+    async with db.write() as tx:
+        await notes.add_suppression(tx, "1", "", note_id=note_id, by_id="3", at=5)
+    [entry] = (await rows(dock, "/api/person/1"))["left_alone"]
+    assert (await rows(dock, f"/api/note/{note_id}"))["left_alone"] == entry["id"]
+
+
+@pytest.mark.usefixtures("people")
+async def test_what_somebody_who_opted_out_asked_to_be_called_is_not_shown(
+    dock: Served, db: Database
+) -> None:
+    async with db.write() as tx:
+        await viewers.set_wishes(tx, "1", {"called": "Ally"}, 1)
+    assert "Ally" in (await rows(dock, "/api/person/1"))["wishes"]
+    async with db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 5 WHERE id = '1'")
+    assert (await rows(dock, "/api/person/1"))["wishes"] == ""
 
 
 MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 person/404 note/x note/9?chain=1 why/7
