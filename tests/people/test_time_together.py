@@ -43,6 +43,13 @@ def test_an_anniversary_is_on_its_day_alone() -> None:
     assert kinds(came, now=at("2024-11-29T23:45")) == {}
 
 
+def test_of_a_first_visit_a_year_ago_the_anniversary_alone_is_said() -> None:
+    first = at("2025-11-29T20:00")
+    assert kinds(visited(first, first + DAY, NOW)) == {"years": 1, "back": 363}
+    earlier = visited(first - 10 * DAY, first, first + DAY, NOW)
+    assert kinds(earlier) == {"year_ago": 1, "back": 363}
+
+
 def test_the_day_is_the_channels_own() -> None:
     came = visited(at("2024-11-28T23:30"), at("2024-11-28T23:30") + DAY)
     assert [
