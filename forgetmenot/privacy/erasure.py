@@ -162,6 +162,7 @@ class Eraser:
         finished by `erase_due`.
         """
         now = self._clock.now()
+        # A list, because entries are deleted meanwhile.
         for started_id, started_at in list(self._started_at.items()):
             if now - started_at >= BEGIN_AGAIN_AFTER:
                 del self._started_at[started_id]
@@ -171,9 +172,8 @@ class Eraser:
         for task_id, task in list(self._tasks.items()):
             if task.done():
                 del self._tasks[task_id]
-        self._tasks[viewer_id] = asyncio.create_task(
-            self._erase_in_background(viewer_id), name="erasure"
-        )
+        work = self._erase_in_background(viewer_id)
+        self._tasks[viewer_id] = asyncio.create_task(work, name="erasure")
 
     def is_begun(self, viewer_id: str) -> bool:
         """Return whether an erasure was started whose report nobody has read yet."""
@@ -637,9 +637,8 @@ def doubtful_places(
     out. `chosen_name`: what they asked to be called. Anybody can choose any word, so nothing that
     others said is cut by it.
     """
-    names = {
-        name for name in (*person.names, chosen_name) if name and not _is_small(name)
-    }
+    possible_names = {*person.names, chosen_name} - {""}
+    names = {name for name in possible_names if not _is_small(name)}
     rare_names = names - _everyday_names(path, names)
     forms_near = NameForms("", names, (), person.others)
     forms_elsewhere = NameForms("", rare_names, (), person.others)
@@ -893,13 +892,13 @@ def _count_in(blocks: Iterable[bytes], person: NameForms) -> tuple[int, int]:
 
 def _shortest_needles(person: NameForms) -> list[bytes]:
     """Return pieces to look for; one that contains another piece is found with that."""
-    encoded = {needle.encode() for needle in person.needles}
-    needles = []
-    for needle in encoded:
-        others = encoded - {needle}
-        if not any(other in needle for other in others):
-            needles.append(needle)
-    return needles
+    pieces = {needle.encode() for needle in person.needles}
+    shortest = []
+    for piece in pieces:
+        others = pieces - {piece}
+        if not any(other in piece for other in others):
+            shortest.append(piece)
+    return shortest
 
 
 def _is_named_at(
@@ -909,6 +908,8 @@ def _is_named_at(
     person: NameForms,
 ) -> bool:
     """Return whether the bytes from start to end, with those around them, name the person."""
-    around = part[max(0, start - _AROUND) : end + _AROUND]
+    first = max(0, start - _AROUND)
+    around = part[first : end + _AROUND]
+    # A cut through a letter leaves a sign that is no letter, as before and behind a name.
     text = around.decode("utf-8", "replace")
     return person.anonymized(text) != text

@@ -32,6 +32,7 @@ async def delete_fact(
     at: int,
 ) -> None:
     """Delete a note about a viewer with its history, and what says the same in other texts."""
+    # The texts first: which ones may say it follows from the note's evidence, which goes with it.
     subject_id = note.subject_id or ""
     stems = fact_stems(note.fact)
     texts = await traced_texts.texts_with_words(tx, note.id, subject_id, stems)
@@ -52,11 +53,16 @@ def _without_note(
     is_line = stored.column == "text"
     if not is_line:
         return without_fact(stored.text, note.subject_id or "", note.fact)
-    if stored.own:
-        # "!forget drums" names what is to be forgotten.
-        is_command = stored.text.startswith("!")
-        is_cleared = is_command or states_fact(stored.text, stems)
-    else:
+    if _line_says(stored, stems):
+        return ""
+    return stored.text
+
+
+def _line_says(line: TracedText, stems: frozenset[str]) -> bool:
+    """Return whether a line of chat or of the bot says a fact (its stems), and so loses its words."""
+    if not line.own:
         # A line of somebody else goes only if it says all of it: it may be about their own drums.
-        is_cleared = stems <= fact_stems(stored.text)
-    return "" if is_cleared else stored.text
+        return stems <= fact_stems(line.text)
+    # "!forget drums" names what is to be forgotten.
+    is_command = line.text.startswith("!")
+    return is_command or states_fact(line.text, stems)

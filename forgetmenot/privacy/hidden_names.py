@@ -54,7 +54,8 @@ async def _without_people(
     is_removed: Callable[[Known], bool],
 ) -> str:
     # Whoever is hidden too: the index that replies use does not know them.
-    people = await called(source, names_typed([text]))
+    typed_names = names_typed([text])
+    people = await called(source, typed_names)
     removed_names = {person.name for person in people if is_removed(person)}
     return without_names(text, removed_names)
 
@@ -66,7 +67,8 @@ async def without_erased_names(source: Source, text: str) -> str:
     out of it. An ordinary word counts as a name only behind an @.
     """
     erased_names = set()
-    for typed_name in set(_TYPED_NAME.findall(text)):
+    typed_names = set(_TYPED_NAME.findall(text))
+    for typed_name in typed_names:
         if await _is_erased(source, typed_name):
             erased_names.add(typed_name)
 

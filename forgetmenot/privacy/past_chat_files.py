@@ -45,7 +45,9 @@ def _contains_any(path: Path, names: Iterable[str]) -> bool:
     True for a file that cannot be read: it may have them.
     """
     needles = {name.casefold() for name in names if name}
-    needles |= {json.dumps(needle)[1:-1] for needle in needles}
+    # JSON writes "ü" as "\u00fc".
+    escaped_needles = {json.dumps(needle)[1:-1] for needle in needles}
+    needles |= escaped_needles
     longest = max(map(len, needles), default=0)
     carried_over = ""
     try:

@@ -106,12 +106,15 @@ def _cleaned_line(line: str, cleaned: TextCleaner) -> str | None:
         return line
     opening, markdown, ending = parts.groups()
     text = unescape_markdown(markdown)
-    remaining_text = cleaned(text, opening == _QUOTE)
+    is_quote = opening == _QUOTE
+    remaining_text = cleaned(text, is_quote)
     if remaining_text == text:
+        # Not by escaping it anew: of a line that stays no byte changes.
         return line
     if not remaining_text:
         return None
-    return f"{opening}{escape_markdown(remaining_text)}{ending}"
+    remaining_markdown = escape_markdown(remaining_text)
+    return f"{opening}{remaining_markdown}{ending}"
 
 
 # ── what a file says of one person ────────────────────────────────────────────────────────────
@@ -124,9 +127,11 @@ def is_quote_of(replies: Sequence[frozenset[str]], quote: frozenset[str]) -> boo
     """
     if not quote:
         return False
-    return any(
-        quote <= reply and len(quote) >= FACT_SHARE * len(reply) for reply in replies
-    )
+    for reply in replies:
+        is_most_of_it = len(quote) >= FACT_SHARE * len(reply)
+        if quote <= reply and is_most_of_it:
+            return True
+    return False
 
 
 class TextsAbout:
@@ -155,9 +160,10 @@ class TextsAbout:
         self._sentences = self._pattern(mentioning_sentences)
         # How a list of people begins ("Back after a while: …"), in every language: a file may be older than
         # the language that is set now.
-        self._list_openings = [
-            in_language(code)("recap.back", who="").strip() for code in languages()
-        ]
+        self._list_openings = []
+        for code in languages():
+            opening = in_language(code)("recap.back", who="")
+            self._list_openings.append(opening.strip())
 
     def _pattern(self, texts: Iterable[str]) -> re.Pattern[str]:
         """Return a pattern of any of these texts as a file has it.
@@ -196,8 +202,11 @@ class TextsAbout:
         sentences = sentences_of(text)
         marked_sentences = []
         for sentence in sentences:
-            is_theirs = self._sentences.fullmatch(sentence) is not None
-            marked_sentences.append(f"{self._mention}." if is_theirs else sentence)
+            marked_sentence = sentence
+            if self._sentences.fullmatch(sentence) is not None:
+                # A sentence of the mention alone, which the eraser cuts.
+                marked_sentence = f"{self._mention}."
+            marked_sentences.append(marked_sentence)
         if marked_sentences == sentences:
             return text
         return join_sentences(marked_sentences)

@@ -137,7 +137,9 @@ async def search_for_person(
         receipt.day,
     )
     # The index of notes keeps words as numbers, which no search of texts finds.
-    keys = [key_of(stem(name)) for name in names if is_distinct(name)]
+    # A name that may be a word proves nothing: notes about others have that word.
+    distinct_names = [name for name in names if is_distinct(name)]
+    keys = [key_of(stem(name)) for name in distinct_names]
     indexed = await note_words.notes_by_word(db, keys)
     if indexed:
         places = result.newer if result.is_back else result.traces
@@ -165,8 +167,9 @@ def _search(
     result = SearchResult(tables=len(leftovers.tables_of(path)), is_back=is_back)
     result.unknown = _count_unknown(path, first_seen.keys())
     result.doubtful = len(doubtful_places(path, person, Moment(viewer_id, newer_from)))
-    needles = [*person.needles, viewer_id.lower()]
-    for row in leftovers.rows_with(path, [needle for needle in needles if needle]):
+    # An empty needle would stand in every row.
+    needles = [piece for piece in (*person.needles, viewer_id.lower()) if piece]
+    for row in leftovers.rows_with(path, needles):
         if not any(_is_theirs(text, person) for text in row.texts):
             continue
         # A row without a time is new if they are back at all.
@@ -197,7 +200,9 @@ def _shown_name(file: Path, folder: Path) -> str:
 def _is_theirs(text: str, person: NameForms) -> bool:
     """Return whether a column is their id or has one of their names."""
     is_id = bool(text) and text == person.viewer_id
-    return is_id or person.anonymized(text) != text
+    if is_id:
+        return True
+    return person.anonymized(text) != text
 
 
 def _count_unknown(path: Path, known_ids: AbstractSet[str]) -> int:
@@ -243,7 +248,8 @@ def _search_facts(
     for file in (path, *copies):
         # A copy may be deleted meanwhile: there is always a newer one.
         with contextlib.suppress(FileNotFoundError):
-            result.bytes += file.stat().st_size
+            size = file.stat().st_size
+            result.bytes += size
             result.files += 1
     return result
 

@@ -32,10 +32,10 @@ def cleaned_texts(
     bare = place.typed and row.near
     texts: list[str | None] = []
     for text in row.texts:
-        if text is None:
-            texts.append(None)
-        else:
-            texts.append(_cleaned_text(text, place, person, bare=bare))
+        cleaned = None
+        if text is not None:
+            cleaned = _cleaned_text(text, place, person, bare=bare)
+        texts.append(cleaned)
     return tuple(texts)
 
 
@@ -117,6 +117,7 @@ def _without_in_fields(
             cleaned_fields[name] = person.anonymized(value, bare=bare)
         elif name in PEOPLE and person.is_named(value):
             cleaned_fields[name] = SOMEBODY
+    # Encoded anew it would differ in its spaces, and nothing of others may change.
     if cleaned_fields == fields:
         return text
     return _encoded(cleaned_fields)

@@ -57,9 +57,7 @@ class SuppressionFilter:
         self._suppressed = self._topics + _fact_words(suppressed_facts)
         # Apart, because only summaries are cleaned of them: a reply may say that a note was removed.
         self._removed = _fact_words(removed_facts)
-        self._note_ids = {
-            entry.note_id for entry in self.entries if entry.note_id is not None
-        }
+        self._note_ids = {entry.note_id for entry in self.entries}
 
     def _suppressed_facts(
         self, noted_words: Iterable[NotedWords]
@@ -94,8 +92,11 @@ class SuppressionFilter:
     @property
     def people(self) -> frozenset[str]:
         """Return the ids of all of whom something is suppressed, as far as the memory knows."""
-        viewer_ids = {words.viewer_id for words in self._suppressed}
-        return frozenset(viewer_id for viewer_id in viewer_ids if viewer_id is not None)
+        viewer_ids = set()
+        for words in self._suppressed:
+            if words.viewer_id is not None:
+                viewer_ids.add(words.viewer_id)
+        return frozenset(viewer_ids)
 
     def allows(self, note: Note) -> bool:
         """Return whether a note may be shown."""
@@ -171,6 +172,7 @@ class UnlistedTopics:
 
     def of(self, viewer_id: str | None) -> Sequence[PrivacyRequest]:
         """Return the topics of one viewer, or (None) of the channel."""
+        # The file has hashes alone, so of whom a topic is shows only when their id is hashed.
         subject = self._requests.digest("viewer", viewer_id or CHANNEL)
         return self._by_subject.get(subject, ())
 
@@ -272,6 +274,7 @@ def _speaks_of(
     people: Iterable[str | None],
 ) -> bool:
     """Return whether a text about these people has all words of something suppressed."""
+    # A topic of the channel (None) hides texts about anybody.
     subject_ids = {None, *people}
     stems = mentioned_stems(text)
     return any(
@@ -298,11 +301,12 @@ async def load_filter(source: Source) -> SuppressionFilter:
 
 async def filter_of(source: Source, viewer_id: str) -> SuppressionFilter | None:
     """Return the filter of what is suppressed of one viewer; None if nothing is."""
+    requests = source.requests
     all_entries = await notes.suppressions(source)
     entries = [entry for entry in all_entries if entry.viewer_id == viewer_id]
-    subject = source.requests.digest("viewer", viewer_id)
+    subject = requests.digest("viewer", viewer_id)
     topics = []
-    for topic in unlisted_requests(source.requests, all_entries):
+    for topic in unlisted_requests(requests, all_entries):
         if topic.subject == subject:
             topics.append(topic)
     if not entries and not topics:
@@ -326,6 +330,7 @@ async def suppresses_nothing(
     topic: str,
 ) -> bool:
     """Return whether a topic suppresses no note about a viewer, or (None) about the channel."""
-    topic_filter = SuppressionFilter([SuppressionRow(0, viewer_id, topic)])
+    entry = SuppressionRow(0, viewer_id, topic)
+    topic_filter = SuppressionFilter([entry])
     active_notes = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))
     return all(topic_filter.allows(note) for note in active_notes)

@@ -255,7 +255,9 @@ class ReplyEngine:
         waiting = self._gathering.get(event.user_id)
         if waiting is None and event.user_id in self._pending:
             waiting = self._pending[event.user_id].trigger
-        if waiting is None or waiting.event.id == event.id or event.emote_only:
+        if waiting is None or waiting.event.id == event.id:
+            return trigger
+        if event.emote_only:
             return trigger
         if trigger is not None and trigger.direct:
             return joined(waiting, event, trigger.question)
@@ -294,14 +296,21 @@ class ReplyEngine:
 
     async def _begin(self, trigger: Trigger, settings: Settings) -> PendingReply:
         """Write the row of a reply that is taken up. Raises StoreError."""
-        event = trigger.event
-        leaves_nothing = await privacy_choices.leaves_nothing(self._db, event.user_id)
+        event_id: str | None = trigger.event.id
+        viewer_id: str | None = trigger.event.user_id
+        leaves_nothing = await privacy_choices.leaves_nothing(
+            self._db, trigger.event.user_id
+        )
+        if leaves_nothing:
+            # The row stays, so that counts and costs are right, and names nobody.
+            event_id = None
+            viewer_id = None
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx,
                 at=self._clock.now(),
-                event_id=None if leaves_nothing else event.id,
-                viewer_id=None if leaves_nothing else event.user_id,
+                event_id=event_id,
+                viewer_id=viewer_id,
                 trigger=trigger.kind,
                 mode=settings.bot.mode,
             )
@@ -345,9 +354,10 @@ class ReplyEngine:
         Raises StoreError.
         """
         trigger = pending.trigger
+        answered_at = self.conversation_tracker.answered_at(pending.event.user_id)
         wait = wait_ms(
             trigger,
-            self.conversation_tracker.answered_at(pending.event.user_id),
+            answered_at,
             self._spoke_up_at,
             pending.settings,
             self._clock.now(),
@@ -382,9 +392,9 @@ class ReplyEngine:
         role = role_of(pending.event.badges)
         if not limit or role in {Role.MODERATOR, Role.BROADCASTER}:
             return False
-        answers = await bot_messages.count_answers_to(
-            self._db, pending.event.user_id, self._clock.now() - HOUR
-        )
+        viewer_id = pending.event.user_id
+        since = self._clock.now() - HOUR
+        answers = await bot_messages.count_answers_to(self._db, viewer_id, since)
         return answers >= limit
 
     async def _reason_to_give_back(self, pending: PendingReply) -> str:
@@ -431,17 +441,22 @@ class ReplyEngine:
         is_follow_up = pending.trigger.kind is TriggerKind.FOLLOW_UP
         if is_follow_up and not words.text:
             self.conversation_tracker.was_silent(pending.event.user_id)
-        if words.reason or not words.text:
-            silent_reason = words.reason or reason("nothing_to_say")
+        silent_reason = words.reason
+        if not words.text and not silent_reason:
+            silent_reason = reason("nothing_to_say")
+        if silent_reason:
             return await self._end(pending, ReplyStatus.SILENT, silent_reason)
         if pending.settings.bot.mode is Mode.SHADOW:
             return await self._end(pending, ReplyStatus.SHADOW, "", words.text)
+        addressee = ""
+        if pending.trigger.direct:
+            addressee = pending.event.display_name
         message = Outgoing(
             pending.reply_id,
             words.text,
             pending.deadline,
             pending.reply_to,
-            addressee=pending.event.display_name if pending.trigger.direct else "",
+            addressee=addressee,
             keeps_text=pending.keeps_text,
             reason_to_drop=words.reason_to_drop,
         )

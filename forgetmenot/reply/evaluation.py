@@ -74,15 +74,20 @@ def evaluation_of(
     outcomes = _outcomes(counts)
     shown = sum(count.shown for count in counts)
     used = sum(count.used for count in counts)
+    share_used = None
+    if shown:
+        share_used = used / shown
+    # Of a week that retention has begun to delete only the counts are whole.
+    whole_weeks = stored_weeks - weeks_with_deleted
     return Evaluation(
         replies=sum(outcomes.values()),
         outcomes=outcomes,
         shown=shown,
         used=used,
-        share_used=used / shown if shown else None,
+        share_used=share_used,
         ranks=_in_groups(ranks),
         median_rank=_median(ranks),
-        weeks=_weeks(counts, stored_weeks - weeks_with_deleted),
+        weeks=_weeks(counts, whole_weeks),
     )
 
 
@@ -122,7 +127,9 @@ def _in_groups(ranks: Iterable[int]) -> dict[str, int]:
 
 
 def _group_of(rank: int) -> str:
-    return next(name for name, last_rank in RANK_GROUPS.items() if rank <= last_rank)
+    """Return the group of a place. The last group ends nowhere, so that every place has one."""
+    fitting = (name for name, last_rank in RANK_GROUPS.items() if rank <= last_rank)
+    return next(fitting)
 
 
 def _median(ranks: Iterable[int]) -> float | None:

@@ -150,9 +150,11 @@ async def _viewer_named(db: Database, viewer_name: str) -> Viewer | None:
 
 def notes_in(prompt: Prompt) -> frozenset[int]:
     """Return the ids of the notes that stand in a prompt, and of those that its briefs are made of."""
-    note_ids: set[int] = set()
+    note_ids = set()
     for section in prompt.sections:
-        note_ids.update(row_id for kind, row_id in section.rows if kind == "notes")
+        for kind, row_id in section.rows:
+            if kind == "notes":
+                note_ids.add(row_id)
     return frozenset(note_ids)
 
 
@@ -164,19 +166,19 @@ def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]
     for other in material.others:
         recalled_notes += other.notes
     recalled_notes += material.anybody
+    # So that somebody can see why a note came before another one.
     scores = {}
     for recalled in recalled_notes:
         scores[str(recalled.note.id)] = round(recalled.score, 4)
     sections = []
     for section in prompt.sections:
-        sections.append(
-            {
-                "name": section.name,
-                "tokens": section.tokens,
-                "rows": section.rows,
-                "dropped": section.dropped,
-            }
-        )
+        stored_section = {
+            "name": section.name,
+            "tokens": section.tokens,
+            "rows": section.rows,
+            "dropped": section.dropped,
+        }
+        sections.append(stored_section)
     return {
         "sections": sections,
         "scores": scores,
@@ -294,6 +296,7 @@ def _cost(
 ) -> str:
     """Return what a reply cost, in words; "" where the provider did not report its tokens."""
     billed = reply.usage.get("billed")
+    # A local server that counts nothing, or a reply for which no model was asked.
     if billed is None:
         return ""
     cached = reply.usage.get("cached") or 0
@@ -320,20 +323,22 @@ async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, 
         text: str = GONE
         if (kind, row_id) in texts:
             text = with_names(texts[kind, row_id], names)
-        score = scores.get(str(row_id)) if kind == "notes" else None
+        score = None
+        if kind == "notes":
+            # JSON has texts as keys.
+            score = scores.get(str(row_id))
         return ExplainedRow(row_id, text, score, kind)
 
     sections = []
     for section in stored_sections:
         explained_rows = [explained(kind, row_id) for kind, row_id in section["rows"]]
-        sections.append(
-            ExplainedSection(
-                section["name"],
-                section["tokens"],
-                section["dropped"],
-                tuple(explained_rows),
-            )
+        explained_section = ExplainedSection(
+            section["name"],
+            section["tokens"],
+            section["dropped"],
+            tuple(explained_rows),
         )
+        sections.append(explained_section)
     return tuple(sections)
 
 
@@ -385,13 +390,16 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     Notes stand there by their numbers: what they say is not for everybody.
     """
     reply = trail.reply
-    trigger_key = f"why.{reply.trigger.replace('-', '_')}"
+    trigger_name = reply.trigger.replace("-", "_")
+    trigger_key = f"why.{trigger_name}"
+    # One text does for all ways of speaking to the bot.
     if trigger_key not in say:
         trigger_key = "why.mention"
     trigger = say(trigger_key, who=say.reason(trail.viewer_name))
     notes_used = say("why.used_none")
     if reply.used:
-        numbers = ", ".join(f"#{note_id}" for note_id in reply.used[:CHAT_NOTES_LIMIT])
+        shown_ids = reply.used[:CHAT_NOTES_LIMIT]
+        numbers = ", ".join(f"#{note_id}" for note_id in shown_ids)
         notes_used = say("why.used", list=numbers, n=len(reply.used))
     parts = [f"{trigger} {notes_used}"]
     parts += [say.reason(action) for action in trail.actions[:1]]

@@ -76,8 +76,13 @@ def polish(text: str, context: FilterContext) -> Polished:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text has a letter, a digit or a picture (an arrow or what comes after it)."""
-    return any(char.isalnum() or (char >= "\u2190" and char != "…") for char in text)
+    """Return whether a text has a letter, a digit or a picture."""
+    for char in text:
+        # Pictures begin with the arrows of Unicode; what is cut short ends with an ellipsis.
+        is_picture = char >= "\u2190" and char != "…"
+        if char.isalnum() or is_picture:
+            return True
+    return False
 
 
 def tidy(text: str, settings: Settings) -> str:
@@ -93,8 +98,11 @@ def tidy(text: str, settings: Settings) -> str:
     pieces = text.split(privacy_url) if privacy_url else [text]
     text = privacy_url.join(_without_links(piece, context) for piece in pieces)
     text = without_phrases(text, settings.reply.blocklist)
-    text = _within_length(without_command(text), context)
-    return text if any(char.isalnum() for char in text) else ""
+    # Once more: what was cut may have stood before a command.
+    text = without_command(text)
+    text = _within_length(text, context)
+    has_words = any(char.isalnum() for char in text)
+    return text if has_words else ""
 
 
 _LINE_MARK = re.compile(
@@ -155,8 +163,11 @@ def _without_links(text: str, context: FilterContext) -> str:
     for link in sorted(context.links, key=len, reverse=True):
         before, found_link, after = text.partition(link)
         # "?t=1h2m3s" is the beginning of no other link
-        if found_link and not after[:1].isalnum():
-            return f"{_without_links(before, context)}{link}{_without_links(after, context)}"
+        if not found_link or after[:1].isalnum():
+            continue
+        before = _without_links(before, context)
+        after = _without_links(after, context)
+        return f"{before}{link}{after}"
     return without_links(text)
 
 
@@ -247,12 +258,15 @@ def claims_action(text: str, done: Collection[str] = ()) -> bool:
     It does if it says that a person or a message was moderated, or that a thing was made.
     """
     claim = _claim_pattern(frozenset(done))
+    # Wide and mathematical letters read the same to people.
     normalized_text = unicodedata.normalize("NFKC", text)
     plain_text = _MARKUP.sub("", normalized_text).casefold()
-    return any(
-        claim.search(sentence) and not _NOT_CLAIMED.search(sentence)
-        for sentence in sentences_of(plain_text)
-    )
+    for sentence in sentences_of(plain_text):
+        if _NOT_CLAIMED.search(sentence):
+            continue
+        if claim.search(sentence):
+            return True
+    return False
 
 
 @lru_cache(maxsize=64)

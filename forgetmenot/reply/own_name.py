@@ -22,36 +22,12 @@ from forgetmenot.text.words import STOPWORDS, UNSPACED, WORD_END, words
 # A shorter name is too near to other words.
 SHORTEST_WITH_A_SLIP = 6
 # Words before a name at the beginning of a line that still call it: "hey fern how are you".
-_BEFORE_A_NAME = frozenset(
-    (
-        *(
-            "hey",
-            "hi",
-            "hello",
-            "heya",
-            "hiya",
-            "yo",
-            "ok",
-            "okay",
-            "oh",
-            "so",
-            "well",
-            "sorry",
-        ),
-        *("thanks", "thank", "you", "thx", "ty", "good", "morning", "evening", "night"),
-        *(
-            "hallo",
-            "moin",
-            "danke",
-            "hola",
-            "gracias",
-            "salut",
-            "merci",
-            "oi",
-            "obrigado",
-        ),
-    )
-)
+_GREETINGS = """
+    hey hi hello heya hiya yo ok okay oh so well sorry
+    thanks thank you thx ty good morning evening night
+    hallo moin danke hola gracias salut merci oi obrigado
+"""
+_BEFORE_A_NAME = frozenset(_GREETINGS.split())
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _EDGES = re.compile(r"\A\W+|\W+\Z")
 _SOMEBODY_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
@@ -103,6 +79,7 @@ def with_right_name(
         own_name = _meant_name(typed_name, identity, speakers)
         if own_name is None:
             return match[0]
+        # What stands around the name, an @ or a sign, stays.
         return match[0].replace(typed_name, own_name)
 
     line = _AT.sub(corrected, text)
@@ -124,6 +101,7 @@ def _meant_name(
         if len(own_letters) < SHORTEST_WITH_A_SLIP:
             continue
         if _differs_by_a_slip(typed_letters, own_letters):
+            # As an @name is typed: what looks for it next knows no spaces.
             return name.replace(" ", "")
     return None
 
@@ -137,6 +115,7 @@ def _differs_by_a_slip(typed: str, right: str) -> bool:
     """Return whether one letter at most is missing, too many, another one, or two are swapped."""
     if abs(len(typed) - len(right)) > 1:
         return False
+    # Behind the first difference: if only one letter is wrong, what follows is the same.
     same_start = _common_start(typed, right)
     typed_rest = typed[same_start:]
     right_rest = right[same_start:]
@@ -210,10 +189,12 @@ def _name_in_front(name: str) -> re.Pattern[str]:
 
 def _without_name_behind(text: str, name: str) -> str:
     """Return a text without a name at its end; what follows the name (", ok?!") stays."""
-    last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", text, re.IGNORECASE)
+    at_end = rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)"
+    last = re.search(at_end, text, re.IGNORECASE)
     if last is None:
         return text
-    return text[: last.start()].rstrip(" ,") + text[last.end() :]
+    before = text[: last.start()].rstrip(" ,")
+    return before + text[last.end() :]
 
 
 def _is_reply_to_it(event: ChatEvent, identity: Identity) -> bool:
@@ -238,8 +219,11 @@ def address_of(event: ChatEvent, identity: Identity) -> Address | None:
         return Address.MENTION
     if _is_reply_to_it(event, identity):
         return Address.REPLY
-    line = without_links(_AT.sub(" ", event.text))
-    if any(_is_called(line, name) for name in (identity.login, identity.name) if name):
+    # Other people's @names go, so that the name of the bot in them does not call it.
+    unmarked = _AT.sub(" ", event.text)
+    line = without_links(unmarked)
+    own_names = (identity.login, identity.name)
+    if any(_is_called(line, name) for name in own_names if name):
         return Address.NAME
     if any(_is_called(line, alias) for alias in identity.aliases):
         return Address.ALIAS
@@ -277,10 +261,11 @@ def _places(line_words: list[str], name_words: list[str]) -> list[int]:
     if not name_words:
         return []
     length = len(name_words)
-    starts = range(len(line_words) - length + 1)
-    return [
-        start for start in starts if line_words[start : start + length] == name_words
-    ]
+    places = []
+    for start in range(len(line_words) - length + 1):
+        if line_words[start : start + length] == name_words:
+            places.append(start)
+    return places
 
 
 def _is_own(name: str, identity: Identity) -> bool:

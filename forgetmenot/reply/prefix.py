@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from forgetmenot.domain import Note
 from forgetmenot.logs import log
 from forgetmenot.memory.past_episodes import newest, without_hidden
 from forgetmenot.memory.recall import CHANNEL, Recall
@@ -59,15 +60,16 @@ class PrefixKeeper(Struct):
         self._people = frozenset(material.names)
         self._stream = (material.title, material.category)
         self._note_ids = row_ids(prefix, "notes")
-        is_changed = self._prefix is None or self._prefix.text != prefix.text
+        prefix_before = self._prefix
         self._prefix = prefix
-        if is_changed:
+        if prefix_before is None or prefix_before.text != prefix.text:
             tokens = sum(section.tokens for section in prefix.sections)
             log.info("prefix composed", tokens=tokens, sha=prefix.sha256[:12])
         return prefix
 
     async def _may_still_be_shown(self, source: Source) -> bool:
         """Return whether it is still true: nothing in it was suppressed, replaced, hidden or renamed."""
+        # Asked before every reply, so these are four short queries and no text is compared.
         channel = await channel_state.read_all(source)
         if _title_and_category(channel) != self._stream:
             return False
@@ -79,19 +81,20 @@ class PrefixKeeper(Struct):
 
     async def _material(self, settings: Settings) -> PrefixMaterial:
         """Return what the prefix is composed of."""
-        channel = await channel_state.read_all(self.db)
+        db = self.db
+        channel = await channel_state.read_all(db)
         title, category = _title_and_category(channel)
-        suppression_filter = await load_filter(self.db)
+        suppression_filter = await load_filter(db)
         allowed_digest = suppression_filter.without(channel.get("digest", ""))
-        digest = await without_hidden(self.db, allowed_digest)
-        query = self.recall.query("", category=category, title=title)
-        recalled_notes = await self.recall.about([CHANNEL], query)
-        channel_notes = tuple(recalled.note for recalled in recalled_notes)
-        past = await newest(self.db, suppression_filter)
+        digest = await without_hidden(db, allowed_digest)
+        channel_notes = await self._channel_notes(title, category)
+        past = await newest(db, suppression_filter)
         texts = [note.fact for note in channel_notes]
         texts += [entry.text for entry in past]
         texts.append(digest)
+        names = await viewers.named_in(db, texts)
         return PrefixMaterial(
+            # Before the first log-in only the settings know the channel.
             channel=settings.twitch.channel or channel.get("login", ""),
             title=title,
             category=category,
@@ -99,8 +102,18 @@ class PrefixKeeper(Struct):
             channel_notes=channel_notes,
             digest=digest,
             episodes=tuple(past),
-            names=await viewers.named_in(self.db, texts),
+            names=names,
         )
+
+    async def _channel_notes(
+        self,
+        title: str,
+        category: str,
+    ) -> tuple[Note, ...]:
+        """Return the notes about the channel that fit what is streamed."""
+        query = self.recall.query("", category=category, title=title)
+        recalled_notes = await self.recall.about([CHANNEL], query)
+        return tuple(recalled.note for recalled in recalled_notes)
 
 
 def _title_and_category(channel: Mapping[str, str]) -> tuple[str, str]:
@@ -109,7 +122,9 @@ def _title_and_category(channel: Mapping[str, str]) -> tuple[str, str]:
 
 def row_ids(prefix: Prefix, table: str) -> tuple[int, ...]:
     """Return the ids of the rows of one kind ("notes", "episodes") that stand in a prefix."""
-    ids: list[int] = []
+    ids = []
     for section in prefix.sections:
-        ids += [row_id for kind, row_id in section.rows if kind == table]
+        for kind, row_id in section.rows:
+            if kind == table:
+                ids.append(row_id)
     return tuple(ids)

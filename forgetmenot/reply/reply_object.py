@@ -53,6 +53,7 @@ NOTHING_TO_SAY = reason("nothing_to_say")
 CORRECTING = frozenset({"correct"})
 
 _TEXT = {"type": "string"}
+_NUMBER = {"type": "integer"}
 _NOTE_ID = re.compile(r"\[?(?:id:)?([0-9]{1,12})\]?")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
@@ -89,10 +90,13 @@ def switched_on(
 
     `effects`: the names of those that there are.
     """
-    actions = [action for action in ACTIONS if class_mode(action, settings) != "off"]
-    if effects:
-        return tuple(actions)
-    return tuple(action for action in actions if not _needs_effect(action))
+    actions = []
+    for action in ACTIONS:
+        # Without an effect in the settings the model would make one up.
+        is_without_effect = _needs_effect(action) and not effects
+        if class_mode(action, settings) != "off" and not is_without_effect:
+            actions.append(action)
+    return tuple(actions)
 
 
 def _needs_effect(action: Action) -> bool:
@@ -113,7 +117,8 @@ def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str,
 def _parameter_text(parameter: Parameter, effects: Sequence[str]) -> str:
     """Return how the instructions name a parameter; "" for one that may be left out."""
     if parameter.kind is ParameterKind.EFFECT:
-        return f"{parameter.name} ({' | '.join(effects)})"
+        choices = " | ".join(effects)
+        return f"{parameter.name} ({choices})"
     is_shown = parameter.default is None or parameter.kind is ParameterKind.SECONDS
     return parameter.name if is_shown else ""
 
@@ -140,7 +145,7 @@ def reply_schema(
     if actions:
         alternatives = [{"type": "null"}, _action_schema(actions)]
         properties["action"] = {"anyOf": alternatives}
-    properties["notes"] = {"type": "array", "items": {"type": "integer"}}
+    properties["notes"] = {"type": "array", "items": _NUMBER}
     if may_look_up:
         properties["look_up"] = _TEXT
         optional.add("look_up")
@@ -166,8 +171,10 @@ def _action_schema(actions: Sequence[Action]) -> dict[str, Any]:
     properties: dict[str, Any] = {"name": {"type": "string", "enum": names}}
     for action in actions:
         for parameter in action.params:
-            is_number = parameter.kind is ParameterKind.SECONDS
-            properties[parameter.name] = {"type": "integer"} if is_number else _TEXT
+            form = _TEXT
+            if parameter.kind is ParameterKind.SECONDS:
+                form = _NUMBER
+            properties[parameter.name] = form
     return _object(properties, optional=properties.keys() - {"name"})
 
 
@@ -225,10 +232,7 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
     Plain text of a server that cannot do JSON is all `say`, and proposes nothing.
     """
     if answer.plain:
-        say = answer.text
-        if answer.finish == "length":
-            say = whole_sentences(say)
-        return ModelReply(say, problem="" if say == answer.text else "unfinished")
+        return _plain(answer)
     decoded = _decoded(answer.text)
     if decoded is None:
         return _cut_off(answer.text)
@@ -241,6 +245,15 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
     return ModelReply(say, proposal, problem, _note_ids(decoded.notes), look_up)
 
 
+def _plain(answer: ModelAnswer) -> ModelReply:
+    """Return what a model says in plain text; of one that ran out of tokens the whole sentences."""
+    if answer.finish != "length":
+        return ModelReply(answer.text)
+    say = whole_sentences(answer.text)
+    problem = "" if say == answer.text else "unfinished"
+    return ModelReply(say, problem=problem)
+
+
 def _note_ids(notes: object) -> tuple[int, ...]:
     """Return the ids in a list, as numbers or as the prompt writes them ("id:12").
 
@@ -248,6 +261,7 @@ def _note_ids(notes: object) -> tuple[int, ...]:
     """
     if not isinstance(notes, list):
         return ()
+    # As keys of a dictionary each id stands once, in the order of the model's.
     note_ids: dict[int, None] = {}
     for note in notes[:NOTES_LIMIT]:
         match = _NOTE_ID.fullmatch(str(note))
@@ -282,7 +296,9 @@ def _proposal(answer: _Answer) -> Proposal | None:
     if not isinstance(answer.action, dict):
         return None
     fields: dict[str, object] = dict(answer.action)
-    name = str(fields.pop("name", "")).strip().lower().replace("-", "_")
+    written_name = str(fields.pop("name", ""))
+    # "Slow-Mode" is what models make of `slow_mode`.
+    name = written_name.strip().lower().replace("-", "_")
     if not _NAME.fullmatch(name):
         return None
     if not all(isinstance(value, str | int | None) for value in fields.values()):

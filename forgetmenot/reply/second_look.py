@@ -104,9 +104,11 @@ async def _notes_about_anybody(
         return await gatherer.recall.of_anybody(source, search_words, snapshot)
 
     recalled_notes = await gatherer.db.together(read)
-    return [
-        recalled for recalled in recalled_notes if recalled.note.id not in known_ids
-    ]
+    new_notes = []
+    for recalled in recalled_notes:
+        if recalled.note.id not in known_ids:
+            new_notes.append(recalled)
+    return new_notes
 
 
 async def _past(
@@ -120,8 +122,9 @@ async def _past(
     The words are other words for one thing: an episode has one of them and the person, or two.
     """
     suppression_filter = await load_filter(gatherer.db)
-    shown_ids = [*composed.prefix.whole_episodes]
-    shown_ids += [past.id for past in composed.material.past_episodes]
+    shown_ids = list(composed.prefix.whole_episodes)
+    for past in composed.material.past_episodes:
+        shown_ids.append(past.id)
 
     async def read(source: Source) -> list[Episode]:
         return await spoken_of(
@@ -137,7 +140,6 @@ async def _past(
 
     # Only the reader's thread may use the index of episodes.
     episodes = await gatherer.db.together(read)
-    past = []
-    for episode in episodes:
-        past.append(Past(episode.id, episode.ended_at, episode.summary))
-    return tuple(past)
+    return tuple(
+        Past(episode.id, episode.ended_at, episode.summary) for episode in episodes
+    )

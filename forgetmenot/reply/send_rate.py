@@ -85,7 +85,8 @@ class SendRateLimiter:
         taken_at = now
         if place < len(self._called_at):
             taken_at = self._called_at[place]
-        return max(taken_at + WINDOW_MS * (full_rounds + 1), self._not_before)
+        free_at = taken_at + WINDOW_MS * (full_rounds + 1)
+        return max(free_at, self._not_before)
 
     def is_crowded(self, now: int, ahead: int) -> bool:
         """Return whether behind `ahead` others only the places are left that are kept for replies.
@@ -94,8 +95,9 @@ class SendRateLimiter:
         """
         if self._slow_free_at(now, ahead) > now:
             return True
-        kept_for_replies = self._limit // 4
-        return self._taken(now, ahead) >= self._limit - kept_for_replies
+        limit = self._limit
+        kept_for_replies = limit // 4
+        return self._taken(now, ahead) >= limit - kept_for_replies
 
     def _taken(self, now: int, ahead: int) -> int:
         """Return how many places are taken once `ahead` messages are sent."""
@@ -105,4 +107,7 @@ class SendRateLimiter:
 
     @property
     def _limit(self) -> int:
-        return PER_WINDOW_AS_MODERATOR if self.moderates() else self._per_window
+        """Return how many messages Twitch allows in a window now."""
+        if self.moderates():
+            return PER_WINDOW_AS_MODERATOR
+        return self._per_window

@@ -52,28 +52,12 @@ _LAUGH = re.compile(
 _ENDED = re.compile(r"(?:[.!?…。！？؟]|[^\w\s,;:])\W*\Z")
 # Words of a line that may be only the beginning of a question, and how one begins.
 SHORT_LINE = 4
-_BEGINS_A_QUESTION = frozenset(
-    (
-        *_ASKING,
-        *("do", "does", "did", "can", "could", "will", "would", "should"),
-        *(
-            "is",
-            "are",
-            "was",
-            "were",
-            "have",
-            "has",
-            "you",
-            "remember",
-            "tell",
-            "weißt",
-            "weisst",
-            "kannst",
-            "erinnerst",
-            "du",
-        ),
-    )
-)
+_HELPING = """
+    do does did can could will would should
+    is are was were have has you remember tell
+    weißt weisst kannst erinnerst du
+"""
+_BEGINS_A_QUESTION = frozenset((*_ASKING, *_HELPING.split()))
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
 
 

@@ -41,6 +41,7 @@ from forgetmenot.privacy.hidden_names import without_hidden_names
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
+from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explain
 from forgetmenot.reply.context import ComposedPrompt, ContextGatherer, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
@@ -191,7 +192,10 @@ class ReplyWriter(Struct):
             if kind in {"note", "revision"}:
                 own_changes.add(row)
         reason_to_drop = partial(
-            self._reason_to_drop, pending, draft.composed, frozenset(own_changes)
+            self._reason_to_drop,
+            pending,
+            draft.composed,
+            frozenset(own_changes),
         )
         return Words(text, problem, reason_to_drop)
 
@@ -207,6 +211,7 @@ class ReplyWriter(Struct):
         )
         material = composed.material
         await self._record_prompt(pending, explain.telemetry(composed, settings))
+        # In a preview nobody reads it, so they are still to be congratulated.
         if material.congratulate_at and settings.bot.mode is not Mode.SHADOW:
             # Before the model is asked: whatever dies in between, nobody is congratulated twice.
             congratulated_at = max(self.clock.now(), material.congratulate_at)
@@ -214,16 +219,7 @@ class ReplyWriter(Struct):
                 await viewers.set_congratulated(
                     tx, pending.event.user_id, congratulated_at
                 )
-        # Only of people who were asked about: a question to all finds some line in any busy chat, and
-        # a summary for each would cost more than it tells.
-        asked_about = {other.viewer.id for other in material.others}
-        asked_about.add(material.speaker.id)
-        statements = []
-        for line in material.unsummarised:
-            if line.viewer_id in asked_about and speaks_of_self(line.text):
-                statements.append(line.id)
-        if statements and pending.trigger.direct:
-            self.hasten_summary(statements)
+        self._hasten_summary_of_statements(pending, material)
         question = pending.trigger.question
         is_model = self.model.name != Provider.OFFLINE
         request = reply_request(
@@ -235,6 +231,23 @@ class ReplyWriter(Struct):
         )
         context = filter_context(pending.trigger, composed, settings)
         return _Draft(pending, composed, request, context)
+
+    def _hasten_summary_of_statements(
+        self, pending: PendingReply, material: TailMaterial
+    ) -> None:
+        """Have lines summarised soon in which people spoke of themselves, and which a question found."""
+        if not pending.trigger.direct:
+            return
+        # Only of people who were asked about: a question to all finds some line in any busy chat, and
+        # a summary for each would cost more than it tells.
+        asked_about = {other.viewer.id for other in material.others}
+        asked_about.add(material.speaker.id)
+        statements = []
+        for line in material.unsummarised:
+            if line.viewer_id in asked_about and speaks_of_self(line.text):
+                statements.append(line.id)
+        if statements:
+            self.hasten_summary(statements)
 
     async def _record_prompt(
         self, pending: PendingReply, telemetry: dict[str, object]
@@ -414,12 +427,16 @@ class ReplyWriter(Struct):
                 self.db, proposal.params["text"], pending.event.user_id
             )
             proposal = replace(proposal, params={**proposal.params, "text": text})
+        question = ""
+        if pending.trigger.direct:
+            question = pending.trigger.question
         context = ActionContext(
             event=pending.event,
+            # One reply proposes one action, so its number is the key.
             key=f"reply:{pending.reply_id}",
             bot_message_id=pending.reply_id,
             words=words,
-            question=pending.trigger.question if pending.trigger.direct else "",
+            question=question,
         )
         result = await self.executor.carry_out(proposal, context)
         is_denied = result.decision.verdict is Verdict.DENY
@@ -486,10 +503,13 @@ async def _withdrawn_rows(
     line_ids = {line.event_id for line in material.lines_heard}
     event_ids = await events.cleared_ids(source, line_ids)
     people = await viewers.hidden_or_gone(source, material.names.keys())
-    rows: set[_WithdrawnRow] = set()
-    rows.update(("note", note_id) for note_id in note_ids)
-    rows.update(("line", event_id) for event_id in event_ids)
-    rows.update(("person", viewer_id) for viewer_id in people)
+    rows: list[_WithdrawnRow] = []
+    for note_id in note_ids:
+        rows.append(("note", note_id))
+    for event_id in event_ids:
+        rows.append(("line", event_id))
+    for viewer_id in people:
+        rows.append(("person", viewer_id))
     if revision != composed.revision:
-        rows.add(("revision", str(revision)))
+        rows.append(("revision", str(revision)))
     return frozenset(rows)
