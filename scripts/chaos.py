@@ -63,7 +63,7 @@ from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import privacy_choices, streams, viewers
 from forgetmenot.store.backup import copies_of
-from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.database import Database, ThreadTransaction, open_database
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.privacy_requests import (
     PrivacyRequest,
@@ -140,7 +140,17 @@ async def broken_promises(db: Database, now: int) -> int:
 
 LINES = 330
 EVERY = 5 * MINUTE  # so that the world is longer than a day, and chat ages out in it
-POINTS = ("commit", "say", "answer", "replace", "unlink", "wipe", "request")
+POINTS = (
+    "commit",
+    "statement",
+    "say",
+    "answer",
+    "replace",
+    "unlink",
+    "wipe",
+    "request",
+)
+OFTEN_PASSED = frozenset({"commit", "statement"})
 
 
 # Events are pruned: a table of the world's own knows which were ever stored.
@@ -156,6 +166,8 @@ class Bomb:
         self.point = point
         self.left = number
         self.around(aiosqlite.Connection, "commit", "commit")
+        # of a batch of chat, which is written in the writer's thread
+        self.around(ThreadTransaction, "many", "statement")
         self.around(Database, "wipe_deleted", "wipe")
         self.around(Witness, "say", "say")
         self.around(Offline, "generate", "answer")
@@ -266,7 +278,7 @@ async def kills(folder: Path, dice: random.Random, rounds: int) -> Figures:
         while True:
             enough = deaths >= 12 or figures["kills"] >= rounds
             point = "" if enough else dice.choice((*POINTS, "whenever"))
-            at = dice.randint(1, 60 if point == "commit" else 8)
+            at = dice.randint(1, 60 if point in OFTEN_PASSED else 8)
             within_s = dice.uniform(0.5, 3) if point == "whenever" else 120
             code = await asyncio.to_thread(die, place, point, at, within_s)
             if code not in {9, -9}:
