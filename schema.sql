@@ -341,6 +341,8 @@ CREATE INDEX bot_messages_by_viewer ON bot_messages (viewer_id, at);
 -- One line of chat is answered at most once, whatever dies in between.
 CREATE UNIQUE INDEX bot_messages_once ON bot_messages (event_id)
     WHERE event_id IS NOT NULL AND status IN ('sending', 'sent', 'unknown');
+CREATE INDEX bot_messages_by_event  ON bot_messages (event_id) WHERE event_id IS NOT NULL;
+CREATE INDEX bot_messages_by_twitch_id ON bot_messages (twitch_id) WHERE twitch_id IS NOT NULL;
 CREATE INDEX bot_messages_by_about  ON bot_messages (about_id) WHERE about_id IS NOT NULL;
 CREATE INDEX bot_messages_open      ON bot_messages (id) WHERE status = 'sending';
 

@@ -70,3 +70,18 @@ async def test_actions_that_wait_are_found_by_their_index(db: Database) -> None:
     for query in (expired, waiting, running):
         plan = await db.rows(f"EXPLAIN QUERY PLAN {query}")
         assert "action_logs_open" in plan[0]["detail"]
+
+
+async def test_replies_are_found_by_the_index_of_their_line_or_their_twitch_id(
+    db: Database,
+) -> None:
+    """One is asked for with every reply, the other with every deleted line: a month of replies is not read for it."""
+    queries: list[str] = []
+    await db._reader.set_trace_callback(queries.append)
+    await bot_messages.lines_with_reply(db, ["a", "b"])
+    await bot_messages.id_by_twitch_id(db, "t")
+    by_line, by_twitch_id = queries
+    plan = await db.rows(f"EXPLAIN QUERY PLAN {by_line}")
+    assert "bot_messages_by_event" in plan[0]["detail"]
+    plan = await db.rows(f"EXPLAIN QUERY PLAN {by_twitch_id}")
+    assert "bot_messages_by_twitch_id" in plan[0]["detail"]
