@@ -15,8 +15,8 @@ from forgetmenot.domain import Episode
 from forgetmenot.memory.query import Query
 from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.privacy.suppression import SuppressionFilter
+from forgetmenot.prompt.chat_speed import USUAL, speed_within, working_set
 from forgetmenot.prompt.material import Past
-from forgetmenot.prompt.working_set import USUAL, speed_within, working_set
 from forgetmenot.store import episodes, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.meaning import word_table

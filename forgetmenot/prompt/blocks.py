@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forgetmenot.domain import Recalled
+from forgetmenot.prompt.chat_speed import speed_at, working_set
 from forgetmenot.prompt.material import (
     NOTES_PER_OTHER,
     OTHERS,
@@ -28,7 +29,6 @@ from forgetmenot.prompt.rows import (
     unclear_line,
     wishes_of,
 )
-from forgetmenot.prompt.working_set import speed_at, working_set
 from forgetmenot.text.tokens import bytes_for_tokens, clip_bytes
 
 # What is known about one person has this many tokens at most, and what the streamer said aloud.

@@ -38,6 +38,7 @@ from forgetmenot.people.standing import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.blocks import BOT_REPLIES
+from forgetmenot.prompt.chat_speed import FAST
 from forgetmenot.prompt.material import (
     EVENT_ROWS,
     NOTES_PER_OTHER,
@@ -52,7 +53,6 @@ from forgetmenot.prompt.material import (
     UnclearName,
     stranger,
 )
-from forgetmenot.prompt.working_set import FAST
 from forgetmenot.reply.prefix import PrefixKeeper, row_ids
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, current_persona

@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.durations import MINUTE
-from forgetmenot.prompt.working_set import (
+from forgetmenot.prompt.chat_speed import (
     FAST,
     QUIET,
     USUAL,
