@@ -79,7 +79,7 @@ MODULES = {
     "standing": ("people/standing.py", "tests/people/test_standing.py"),
     "time_together": ("people/time_together.py", "tests/people/test_time_together.py"),
     "chosen_names": ("people/chosen_names.py", "tests/people/test_chosen_names.py"),
-    "plans": ("prompt/plans.py", "tests/prompt/test_plans.py"),
+    "viewer_plans": ("prompt/viewer_plans.py", "tests/prompt/test_viewer_plans.py"),
     "dates": ("text/dates.py", "tests/text/test_dates.py"),
     "prices": ("settings/prices.py", "tests/settings/test_prices.py"),
     "captions": ("hearing/captions.py", "tests/hearing/test_captions.py"),

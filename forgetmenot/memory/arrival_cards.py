@@ -13,7 +13,7 @@ from forgetmenot.languages import in_language
 from forgetmenot.memory.time_together import together_with
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
-from forgetmenot.prompt.plans import open_outcomes, plan_end
+from forgetmenot.prompt.viewer_plans import open_outcomes, plan_end
 from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
 from forgetmenot.store.database import Source

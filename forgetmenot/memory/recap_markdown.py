@@ -27,7 +27,7 @@ from forgetmenot.people.names import called
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
 from forgetmenot.privacy.hidden_names import only_naming
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
-from forgetmenot.prompt.plans import plan_end
+from forgetmenot.prompt.viewer_plans import plan_end
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import (
     action_logs,

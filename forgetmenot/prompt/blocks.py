@@ -17,7 +17,6 @@ from forgetmenot.prompt.material import (
     PersonMentioned,
     TailMaterial,
 )
-from forgetmenot.prompt.plans import open_outcomes
 from forgetmenot.prompt.rows import (
     LINE_BYTES,
     MESSAGE_BYTES,
@@ -29,6 +28,7 @@ from forgetmenot.prompt.rows import (
     unclear_line,
     wishes_of,
 )
+from forgetmenot.prompt.viewer_plans import open_outcomes
 from forgetmenot.text.tokens import bytes_for_tokens, clip_bytes
 
 # What is known about one person has this many tokens at most, and what the streamer said aloud.

@@ -8,7 +8,7 @@ from forgetmenot.domain import Note, PromptLine, Recalled, Role, Viewer
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix, TailMaterial
-from forgetmenot.prompt.plans import open_outcomes, plan_end
+from forgetmenot.prompt.viewer_plans import open_outcomes, plan_end
 from forgetmenot.settings.schema import BotSettings, Settings
 from tests.notes_world import note
 

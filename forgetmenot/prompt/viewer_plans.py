@@ -1,4 +1,4 @@
-"""What becomes of a plan: when it is over, and whether to ask how it went. Pure."""
+"""What becomes of a viewer's plan: when it is over, and whether to ask how it went. Pure."""
 
 from collections.abc import Iterable, Sequence
 
