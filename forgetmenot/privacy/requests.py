@@ -20,7 +20,7 @@ from forgetmenot.logs import log
 from forgetmenot.privacy.erasure import AsyncAction, Eraser, remove_from_recap_files
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
-from forgetmenot.privacy.receipts import (
+from forgetmenot.privacy.receipt_search import (
     CODES_AN_HOUR,
     HourlyLimiter,
     SearchResult,

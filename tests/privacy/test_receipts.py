@@ -25,7 +25,7 @@ from forgetmenot.operations.run import run
 from forgetmenot.operations.types import OperationContext
 from forgetmenot.operations.wording import sentence
 from forgetmenot.privacy.erasure import Eraser
-from forgetmenot.privacy.receipts import (
+from forgetmenot.privacy.receipt_search import (
     CODES_AN_HOUR,
     SearchResult,
     search_for_person,

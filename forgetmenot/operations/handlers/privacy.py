@@ -19,7 +19,7 @@ from forgetmenot.operations.entries import (
 )
 from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy.erasure import ErasureReport
-from forgetmenot.privacy.receipts import (
+from forgetmenot.privacy.receipt_search import (
     code_typed,
     search_again,
     without_file_names,
