@@ -610,7 +610,7 @@ class OperationResult(Struct, frozen=True):
     """What became of a request.
 
     `code` chooses a surface's sentence, `data` fills it; no sentence is made here. `about_id`: the viewer whom the data
-    is about, where that is not the target.
+    is about, where that is not the target. `about_several`: the data is about several viewers.
     """
 
     ok: bool
@@ -618,3 +618,4 @@ class OperationResult(Struct, frozen=True):
     data: Mapping[str, object] = field(default_factory=dict)
     target: Target | None = None
     about_id: str | None = None
+    about_several: bool = False

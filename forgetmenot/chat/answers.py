@@ -137,6 +137,8 @@ class ChatCommands:
         operation = self._context.operations[command.name]
         # Stored with its time, a code could be matched with a request, and so with a person.
         has_code = "receipt_code" in result.data
+        # A stored answer is about one viewer, with whom it goes: one about several would stay when one of them goes.
+        leaves_nothing = operation.leaves_nothing or has_code or result.about_several
         about_id = result.about_id
         if about_id is None and result.target is not None:
             about_id = result.target.id
@@ -144,7 +146,7 @@ class ChatCommands:
             chat_line(result, language),
             about_id,
             is_urgent=operation.waits,
-            leaves_nothing=operation.leaves_nothing or has_code,
+            leaves_nothing=leaves_nothing,
         )
 
     def _command(

@@ -210,6 +210,7 @@ class Refused(Exception):
         target: Target | None = None,
         *,
         about_id: str | None = None,
+        about_several: bool = False,
         **data: object,
     ) -> None:
         super().__init__(code)
@@ -219,6 +220,7 @@ class Refused(Exception):
             data=data,
             target=target,
             about_id=about_id,
+            about_several=about_several,
         )
 
 

@@ -453,3 +453,19 @@ async def test_call_me_gives_a_nickname(chat: Chat) -> None:
     facts = await chat.db.column("SELECT fact FROM semantic_notes")
     assert facts == ["goes by Lissy"]
     assert "goes by Lissy" in (await chat.say("carol", "!memory lissy") or "")
+
+
+async def test_a_list_of_notes_about_several_goes_with_each_of_them(
+    chat: Chat,
+) -> None:
+    """A reply may use notes about several people; "!forget that" then asks which one, and quotes them all."""
+    await chat.hear("alice", "!remember I play the zither")
+    await chat.hear("bob", "!remember I carve spoons")
+    await chat.replied("alice", "1, 2")
+    await chat.clock.advance(20_000)
+    question = await chat.hear("carol", "!forget that")
+    assert "plays the zither" in question
+    assert "carves spoons" in question
+    await chat.eraser.erase(IDS["bob"])
+    texts = await chat.db.column("SELECT text FROM bot_messages")
+    assert not [text for text in texts if "spoons" in text]

@@ -61,7 +61,14 @@ async def _action_id(request: Request) -> int:
         lines.append(
             f"#{row.id} {described(row.name, row.params, target_name, language)}"
         )
-    raise Refused("which_action" if lines else "nothing_waits", actions=lines)
+    if not lines:
+        raise Refused("nothing_waits")
+    raise Refused(
+        "which_action",
+        about_id=min(target_ids, default=None),
+        about_several=len(set(target_ids)) > 1,
+        actions=lines,
+    )
 
 
 def name_of(asker: Asker) -> str:
