@@ -79,11 +79,12 @@ async def look_up(
         return []
     await index.read_on(source)
     table = word_table()
-    shares_of_words = [near_stems(word, table) for word in question_words]
-    entries = await _sentences(source, index, shares_of_words, suppression_filter)
+    # for each word of the question the stems that count as it, and how much
+    asked_stems = [near_stems(word, table) for word in question_words]
+    entries = await _sentences(source, index, asked_stems, suppression_filter)
     entries += await quote_entries(source, suppression_filter)
     entries += [_note_entry(hit.note) for hit in recalled]
-    scores = _scores(entries, shares_of_words, query, table)
+    scores = _scores(entries, asked_stems, query, table)
     least = LEAST_OF_BEST * max(scores, default=0.0)
     fitting = []
     for score, entry in zip(scores, entries, strict=True):
@@ -98,14 +99,14 @@ async def look_up(
 async def _sentences(
     source: Source,
     index: EpisodeIndex,
-    shares_of_words: Iterable[Collection[str]],
+    asked_stems: Iterable[Collection[str]],
     suppression_filter: SuppressionFilter,
 ) -> list[Entry]:
     """Return the sentences of the summaries that have a word of a question, or one of nearly the same meaning."""
     terms = []
-    for shares in shares_of_words:
+    for stems_of_word in asked_stems:
         forms: set[str] = set()
-        for near_stem in shares:
+        for near_stem in stems_of_word:
             forms |= index.forms(near_stem)
         terms.append(forms)
     episode_ids = index.speaking_of(
@@ -178,18 +179,21 @@ def _note_entry(note: Note) -> Entry:
 
 def _scores(
     entries: Sequence[Entry],
-    shares_of_words: Iterable[Mapping[str, float]],
+    asked_stems: Iterable[Mapping[str, float]],
     query: Query,
     table: WordTable | None,
 ) -> list[float]:
-    """Return how well each entry fits: by the rarity of the words that it has, by its meaning and its day."""
+    """Return how well each entry fits: by the rarity of the words that it has, by its meaning and its day.
+
+    `asked_stems`: for each word of the question the stems that count as it, and how much (0 to 1).
+    """
     stems_of = [set(stems(entry.text)) for entry in entries]
     scores = [0.0] * len(entries)
-    for shares in shares_of_words:
+    for shares in asked_stems:
         weights = [_weight(entry_stems, shares) for entry_stems in stems_of]
-        having = sum(weights) or 1
+        entry_count = sum(weights) or 1
         # A word that few entries have says most about which one is meant.
-        rarity = math.log(1 + len(entries) / having)
+        rarity = math.log(1 + len(entries) / entry_count)
         for place, weight in enumerate(weights):
             scores[place] += rarity * weight
     scores = of_best(scores)
@@ -219,7 +223,11 @@ def _nearness(
 
 
 def _weight(entry_stems: Iterable[str], shares: Mapping[str, float]) -> float:
-    """Return how much an entry has of a word: 1 for the word itself, less for one of nearly the same meaning."""
+    """Return how much the nearest stem of an entry counts as an asked word.
+
+    1 for the word itself, less for one of nearly the same meaning, 0 for no such word. `shares`: how much each stem
+    counts.
+    """
     weight = 0.0
     for entry_stem in entry_stems:
         share = shares.get(entry_stem, 0.0)

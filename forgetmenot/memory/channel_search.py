@@ -119,9 +119,10 @@ async def _note_counts(
     shares_of: Mapping[str, dict[int, float]],
     table: WordTable | None,
 ) -> Mapping[int, int]:
-    """Return how many notes have each word that counts as one of the question's, by its key.
+    """Return for each word that counts as one of the question's, by its key, how many notes have it.
 
-    A word that no note has gets the shares of its spellings in `shares_of`.
+    `shares_of`: for each word of the question the keys of the words that count as it, and how much. A word that is in
+    no note may be misspelt: what it may have meant is added to its keys.
     """
     all_keys: set[int] = set()
     for shares in shares_of.values():

@@ -185,12 +185,16 @@ class NoteIndex:
         facts: Sequence[Sequence[str]],
         groups_with: Mapping[int, Sequence[int]],
     ) -> None:
-        """Index the words of each note. They surround all notes that share an episode with it."""
+        """Index the words of each note: those of its fact, and those that stand beside it.
+
+        They also count, less, for each group of notes from one of its episodes: they surround that group. `facts`: the
+        words of each fact. `groups_with`: the groups that have notes from each episode.
+        """
         searched_words: list[list[str]] = []
         surrounded_groups: list[list[int]] = []
-        for candidate, fact in zip(candidates, facts, strict=True):
+        for candidate, fact_words in zip(candidates, facts, strict=True):
             words_beside = _words_beside(candidate.note)
-            searched_words.append([*fact, *words_beside])
+            searched_words.append([*fact_words, *words_beside])
             groups: list[int] = []
             for episode_id, _summary in candidate.episodes:
                 # a group that shares two episodes with the note stands here twice, and counts twice
@@ -234,12 +238,13 @@ class NoteIndex:
         self,
         lengths: Sequence[int],
         surrounded_groups: Sequence[Sequence[int]],
-        weight: float,
+        usual_weight: float,
     ) -> list[float]:
-        """Return for each group what a word of the texts around it counts for its notes.
+        """Return for each group how much its notes gain by a word that stands in a text around them.
 
-        `lengths`: of each text, in words. `surrounded_groups`: the groups that each text surrounds. All texts around a
-        group count as one long text.
+        All texts around a group count as one long text: the longer it is, the less each of its words counts.
+        `lengths`: of each text, in words. `surrounded_groups`: the groups that each text surrounds. `usual_weight`:
+        what a word counts where the texts around are of the usual length.
         """
         group_count = max(self._group_of, default=-1) + 1
         group_lengths = [0] * group_count
@@ -250,7 +255,8 @@ class NoteIndex:
         usual_length = _mean([group_lengths[group] for group in self._group_of])
         group_weights = []
         for length in group_lengths:
-            group_weights.append(_weight_of_length(length, usual_length, weight))
+            weight = _weight_of_length(length, usual_length, usual_weight)
+            group_weights.append(weight)
         return group_weights
 
 

@@ -43,10 +43,10 @@ async def newest(
     db: Database,
     suppression_filter: SuppressionFilter,
 ) -> list[Past]:
-    """Return what the prefix shows of the past, as far as it may be shown: the recap of the last stream, and episodes.
+    """Return what the prefix shows of the past: the recap of the last stream, then episodes, the newest last.
 
-    How many of these is settled by how fast chat was in the newest. They are this stream's newest, and before them the
-    last one of the stream before while this stream has too few.
+    The episodes are the newest of this stream. While there are too few of these, the last episode of the stream before
+    comes first. How many are shown depends on how fast chat was in the newest. What may not be shown is left out.
     """
     stream_id = await streams.current_id(db)
     this_stream: list[Episode] = []
@@ -61,11 +61,12 @@ async def newest(
         length = last.ended_at - last.started_at
         speed = speed_within(last.events, length)
     limit = working_set(speed).episodes
-    recap, past = await _of_last_stream(db, stream_id, suppression_filter)
+    recaps, past_episodes = await _of_last_stream(db, stream_id, suppression_filter)
     for episode in this_stream:
-        past.append(Past(episode.id, episode.ended_at, episode.summary))
-    newest_past = past[-limit:]
-    return [*recap, *newest_past]
+        past = Past(episode.id, episode.ended_at, episode.summary)
+        past_episodes.append(past)
+    newest_episodes = past_episodes[-limit:]
+    return [*recaps, *newest_episodes]
 
 
 async def _of_last_stream(
@@ -73,7 +74,10 @@ async def _of_last_stream(
     stream_id: int | None,
     suppression_filter: SuppressionFilter,
 ) -> tuple[list[Past], list[Past]]:
-    """Return the recap and the last episode of the stream before this one; nothing where it has no such episode."""
+    """Return the recap and the last episode of the stream before this one, as two lists of at most one item.
+
+    Both are empty where it has no such episode.
+    """
     previous = await streams.previous(db, stream_id)
     if previous is None:
         return [], []

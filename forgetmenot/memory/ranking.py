@@ -43,8 +43,8 @@ PINNED = 10.0
 SOON = 0.3
 # A time (ms) after the end of every note.
 END_OF_TIME = 1 << 62
-# How much nearer than usual (as a cosine) a note must be to count whole: where none is, meaning counts less.
-WHOLE_NEARNESS = 0.3
+# How much nearer than usual (as a cosine) a note must be to get all of MEANING_SHARE.
+FULL_DIFFERENCE = 0.3
 # Of the best note's score, what a note must have to be offered: what answers is still there (docs/EVALUATION.md).
 LEAST_OF_BEST = 0.25
 # Less than any score of a note that shares something with the query.
@@ -134,7 +134,7 @@ class Postings:
         """Return what is added to the score of each note for its meaning; without a table, nothing."""
         if self._table is None or self._meanings is None:
             return [0.0] * len(self.notes)
-        # the message itself, without what counts little
+        # the message's own words, without those of its context (category, title)
         asked_stems = dict.fromkeys(map(stem, query.telling))
         cosines = self._meanings.cosines(self._table.numbers(asked_stems))
         # One person's notes are all a little alike: what is nearer than usual tells them apart.
@@ -142,11 +142,11 @@ class Postings:
         usual = sum(cosines) / count
         differences = [max(cosine - usual, 0.0) for cosine in cosines]
         largest = max(differences, default=0.0)
-        # where no note is much nearer than the others, meaning says little
-        whole = max(largest, WHOLE_NEARNESS)
+        # The nearest note gets all of MEANING_SHARE, or a part of it where no note is much nearer than the others.
+        full_difference = max(largest, FULL_DIFFERENCE)
         scores = []
         for difference in differences:
-            scores.append(MEANING_SHARE * (difference / whole))
+            scores.append(MEANING_SHARE * (difference / full_difference))
         return scores
 
     def _without_padding(

@@ -75,6 +75,7 @@ async def search(
     if viewer_ids is None:
         lines = _without_chants(lines)
     if query.is_general:
+        # "what do you know about me?" has no word to look for: what people said of themselves answers it
         newest_first = reversed(lines)
         best_first = [line for line in newest_first if speaks_of_self(line.text)]
     else:
@@ -83,6 +84,7 @@ async def search(
         best_first = _sharing(lines, asked_words)
     statements = _statements(best_first, settings.privacy)
     shown = list(islice(statements, MOST_LINES))
+    # chosen by how well they fit, shown in order of time
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)
     return shown
 
@@ -113,8 +115,8 @@ def _statements(
 class _AskedWord:
     """A word of the question, to be compared with the words of lines.
 
-    `shares`: by stem, each word that counts as it, with how much (0 to 1). `beginnings`: letters of which a line has
-    some if it has a word that counts.
+    `shares`: the stems of the words that count as it, and how much (0 to 1). `beginnings`: how these words begin; a
+    line without any of these letters has none of the words.
     """
 
     def __init__(self, word: str, table: WordTable | None) -> None:
@@ -187,7 +189,10 @@ def _shares_of_lines(
     asked_word: _AskedWord,
     places_of: Mapping[str, Iterable[int]],
 ) -> dict[int, float]:
-    """Return how much the nearest word of each line counts as this one; `places_of`: the lines that have each word."""
+    """Return how much the nearest word of each line counts as an asked one, by the place of the line.
+
+    `places_of`: the places of the lines that have each word.
+    """
     shares: dict[int, float] = {}
     for line_word, places in places_of.items():
         share = asked_word.share_of(line_word)
@@ -201,7 +206,10 @@ def _shares_of_lines(
 def _places_of_words(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> dict[str, set[int]]:
-    """Return the words of those lines that may share something, each with the places of its lines in `lines`."""
+    """Return the words of the lines, each with the places in `lines` of those that have it.
+
+    Lines that can have no word that counts as an asked one are left out.
+    """
     beginnings: set[str] = set()
     for asked_word in asked_words:
         beginnings.update(asked_word.beginnings)
