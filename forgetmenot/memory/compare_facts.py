@@ -134,6 +134,8 @@ _VALUES = (*range(13), 20, 30, 40, 50)
 _DIGITS = {
     word: str(value) for word, value in zip(_COUNT_WORDS.split(), _VALUES, strict=True)
 }
+# Words that say the same in a short fact, inflections that the stemmer does not know included: "the word that stands
+# for the group: its other words; the next group …".
 _SAME_WORDS = """
     play: player players; kid: children child kids son daughter; beat: finished finish finishes
     completed complete completes beaten defeated beats; get: adopted bought purchased acquired
@@ -145,7 +147,7 @@ _SAME_WORDS = """
 
 
 def _canonical_words() -> dict[str, str]:
-    """Return the word that stands for each of those that say the same, itself included."""
+    """Return for each word of _SAME_WORDS the word that stands for its group."""
     canonical_of = {}
     for group in _SAME_WORDS.split(";"):
         canonical, _colon, others = group.partition(":")
@@ -155,7 +157,6 @@ def _canonical_words() -> dict[str, str]:
     return canonical_of
 
 
-# Words that say the same in a short fact, inflections that the stemmer does not know included.
 _CANONICAL = _canonical_words()
 # Whose fact it is, where it is not the subject's own: "brother lives in Berlin".
 _OWNER = re.compile(

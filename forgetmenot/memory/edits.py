@@ -567,18 +567,18 @@ async def _withdraw_successor(
     cause: str,
     now: int,
 ) -> None:
-    """Withdraw the note that had superseded another, as far as the change that is undone had made it.
+    """Withdraw the successor of a note (`old_id`) that is active again.
 
-    `cause`: of that change.
+    A successor that the change had reactivated is superseded again. One that was written to replace a note is
+    retracted. Any other was a note of its own before, and stays active. `cause`: of the change that is undone.
     """
     history = await notes.changes(tx, successor.id)
     was_brought_back = history[-1].cause == BROUGHT_BACK
     if cause == UNDONE or was_brought_back:
-        # it was there before: it is superseded, as it was then
         await _supersede_again(tx, successor, old_id, now)
         return
-    was_made_by_change = history[0].cause == REPLACES
-    if was_made_by_change:
+    was_written_to_replace = history[0].cause == REPLACES
+    if was_written_to_replace:
         await notes.set_status(
             tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE
         )

@@ -560,7 +560,7 @@ class _ProposalMerger(Struct):
 
     async def _merge_change(self, proposed: ProposedChange) -> MergeResult:
         """Merge one change, dated and attributed by the lines of the episode. Raises FactRefused."""
-        change = self._by_lines(proposed)
+        change = self._attributed_by_lines(proposed)
         # to confirm a note adds none
         if change.repeats is None and self.written >= WRITTEN_LIMIT:
             raise FactRefused("enough_this_episode")
@@ -598,12 +598,16 @@ class _ProposalMerger(Struct):
             self.tx, claim, source, now=self.now, instead_of=change.replaces
         )
 
-    def _by_lines(self, change: ProposedChange) -> ProposedChange:
-        """Return the change as the lines show it: reported by Twitch itself, or said by another than the model says."""
-        if self._is_told_by_twitch(change):
+    def _attributed_by_lines(self, change: ProposedChange) -> ProposedChange:
+        """Return the change as coming from whoever the lines show, where that is not whom the model named.
+
+        That is Twitch, if it reported what the fact states, or the person whose line has the words of the fact.
+        """
+        if self._is_reported_by_twitch(change):
             for person in self.speakers:
                 if person.viewer_id == change.subject_id:
                     return reported_by_twitch(change, person)
+            # it is about the channel, or about somebody who did not speak
             return reported_by_twitch(change, None)
         if change.speaker is None and change.subject_id is None:
             return change
@@ -612,7 +616,7 @@ class _ProposalMerger(Struct):
             return change
         return with_speaker(change, speaker)
 
-    def _is_told_by_twitch(self, change: ProposedChange) -> bool:
+    def _is_reported_by_twitch(self, change: ProposedChange) -> bool:
         """Return whether most of a fact stands in what Twitch reported of its subject: a raid, a gift."""
         fact_stems = telling_stems(change.fact)
         for line in self.lines:

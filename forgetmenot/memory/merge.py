@@ -120,8 +120,8 @@ async def confirm(
 ) -> MergeResult:
     """Merge a claim that a model calls a repeat of a note, and return what became of it.
 
-    Without such a note it is a claim like any other. A claim without a fact (its fact had no fit length) only confirms
-    the note. What a repeat adds, without the words of the stored fact, becomes a note of its own. Raises FactRefused.
+    If there is no such note it is a claim like any other. A claim without a fact (its words were too few or too many)
+    only confirms the note. A repeat that states another fact besides is merged as a claim, too. Raises FactRefused.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
     comparable = comparable_notes(claim.persona, active_notes)
@@ -200,9 +200,12 @@ async def _merge(
     now: int,
     instead_of: int | None,
 ) -> MergeResult:
-    """Merge a claim into the notes that it is comparable with. Raises FactRefused."""
-    # of two notes with one relation the last counts: those of the claim's own persona are last, so that the notes of
-    # all personas stay as they are
+    """Merge a claim into the notes that it is comparable with. Raises FactRefused.
+
+    `instead_of`: the id of the note that a model says it replaces.
+    """
+    # Several notes may repeat or contradict the claim, and dict() keeps the last of each. So the notes of the claim's
+    # own persona come last: they are changed rather than those of all personas.
     own_last = sorted(comparable, key=lambda note: note.persona == claim.persona)
     by_relation = dict(await _compared(own_last, claim.fact))
     repeated = by_relation.get(Relation.DUPLICATE)

@@ -236,7 +236,7 @@ def _change(
     fact = _fact(
         fields["fact"], screen, subject, subjects, is_repeat=repeats is not None
     )
-    source_kind = _source(fact, subject, speaker)
+    source_kind = _source_kind(fact, subject, speaker)
     if is_observed and subject is not None:
         source_kind = _observed(subject, screen)
     is_hearsay = source_kind is SourceKind.REPORTED
@@ -363,7 +363,7 @@ def with_speaker(change: ProposedChange, speaker: Participant) -> ProposedChange
         return change
     source_kind = SourceKind.REPORTED
     if change.subject_id is None:
-        source_kind = _source(change.fact, None, speaker)
+        source_kind = _source_kind(change.fact, None, speaker)
     confidence = change.confidence
     if source_kind is SourceKind.REPORTED:
         confidence = min(confidence, REPORTED_AT_MOST)
@@ -394,12 +394,15 @@ def states_of_another(fact: str, viewer_id: str) -> bool:
     return False
 
 
-def _source(
+def _source_kind(
     fact: str,
     subject: Participant | None,
     speaker: Participant | None,
 ) -> SourceKind:
-    """Return the source of what a speaker says of a subject, or (None) of the channel."""
+    """Return the source of a fact, by who says it of whom.
+
+    `subject`: None for a fact about the channel. `speaker`: None if nobody in particular said it.
+    """
     if subject is not None:
         return SourceKind.SELF_CLAIM if speaker == subject else SourceKind.REPORTED
     if speaker is not None and speaker.role.moderates:
@@ -407,7 +410,7 @@ def _source(
     others = set(ids_in(fact))
     if speaker is not None:
         others.discard(speaker.viewer_id)
-    # Else gossip would count for more than hearsay if only it is called a fact about the channel.
+    # A viewer's word about other people is hearsay, also where the model calls it a fact about the channel.
     return SourceKind.REPORTED if others else SourceKind.OBSERVED
 
 

@@ -121,6 +121,7 @@ def _shown_evidence(
     stance = link.stance
     speaker = names.get(link.speaker_id or "", "")
     if _is_seen(note, link):
+        # nobody said it: the speaker of the link is whoever did it
         stance = SEEN
         speaker = ""
     # what was said outside of streams has no video
