@@ -71,7 +71,7 @@ class PassReport(Struct):
     trouble: str = ""
 
     @property
-    def works(self) -> bool:
+    def model_works(self) -> bool:
         """Return whether the model has summarised a window."""
         return len(self.episodes) > self.counted
 
@@ -149,7 +149,7 @@ class Compactor:
         await self._stream_tracker.tick(self._clock.now())
         await self._cover_aged(report)
         await self._drain(report, everything=everything)
-        if report.works:
+        if report.model_works:
             self._suspicious = False
         else:
             report.trouble = report.trouble or report.failure
@@ -205,7 +205,7 @@ class Compactor:
         Several only while chat is behind and the model has just answered. A model that does not answer is asked no
         more often than it has to be.
         """
-        if due <= WINDOWS_AT_ONCE or not report.works or report.failures_in_a_row:
+        if due <= WINDOWS_AT_ONCE or not report.model_works or report.failures_in_a_row:
             return 1
         return WINDOWS_AT_ONCE
 
@@ -244,11 +244,15 @@ class Compactor:
         failure: str,
         report: PassReport,
     ) -> None:
-        """Halve a window without a usable summary: tried at once while the model works for others, else later."""
+        """Cut a window without a usable summary in two, to be tried again.
+
+        The halves are due at once if the model has summarised other windows in this pass, else after a pause. One line
+        cannot be cut and always waits.
+        """
         self._count_failure(join_reasons(failure, reason("chat_kept")), report)
         tries = max(line.tries for line in window) + 1
         retry_at = self._clock.now()
-        if not report.works or len(window) == 1:
+        if not report.model_works or len(window) == 1:
             retry_at += waiting_time(tries)
         async with self._db.write() as tx:
             await events.postpone(tx, halves(window), tries=tries, retry_at=retry_at)
@@ -258,7 +262,7 @@ class Compactor:
         """Count a window without a summary, and end the pass where the model seems to be at fault."""
         report.failures_in_a_row += 1
         report.failure = failure
-        still_fails = self._suspicious and not report.works
+        still_fails = self._suspicious and not report.model_works
         if still_fails or report.failures_in_a_row >= FAILURES_IN_A_ROW:
             report.trouble = failure
 

@@ -10,7 +10,7 @@
 import asyncio
 import contextlib
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -435,10 +435,19 @@ class Ingest:
         for event in bot_accounts.values():
             await viewers.add_bot(tx, event.user_id, event.login, event.display_name)
         if own_events:
-            # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
-            for event_id in await bot_messages.cleared_lines(tx, list(own_events)):
-                self._cleared[event_id] = own_events[event_id].at
+            await self._remember_cleared_replies(tx, own_events)
         return people
+
+    async def _remember_cleared_replies(
+        self, tx: Transaction, own_events: Mapping[str, ChatEvent]
+    ) -> None:
+        """Keep which of the bot's own lines (by id) are stored without their text: their reply was cleared or erased.
+
+        A reply is cleared with the line that it was made from, and that may happen before the reply comes in as a
+        line of chat.
+        """
+        for event_id in await bot_messages.cleared_lines(tx, list(own_events)):
+            self._cleared[event_id] = own_events[event_id].at
 
     async def _placed(
         self, tx: Transaction, lines: Sequence[TakenLine]

@@ -390,8 +390,9 @@ class Learner:
             # somebody left, or more of it became known
             if await self._window(tx, events_read, file) != window:
                 return False
-            stream_id = await self._stream(
-                tx, events_read, file, report, is_new=summary is not None
+            # a window without new lines has no summary, and makes no stream
+            stream_id = await self._find_or_add_stream(
+                tx, events_read, file, report, may_add=summary is not None
             )
             if summary is not None and stream_id is not None:
                 await self._write(tx, window, summary, stream_id, file)
@@ -416,23 +417,23 @@ class Learner:
             # a safety filter stepped in, and would do so the next time: people and topics are counted instead
             return await self._summarizer.by_counting(window)
 
-    async def _stream(
+    async def _find_or_add_stream(
         self,
         tx: Transaction,
         events_read: Sequence[ChatEvent],
         file: PastChat,
         report: Learned,
         *,
-        is_new: bool,
+        may_add: bool,
     ) -> int | None:
-        """Return the id of the stream that a window belongs to; it is added if there is none.
+        """Return the id of the stream in which lines were said.
 
-        None where there is none, and nothing new (`is_new`) that would make one.
+        Where there is none it is added, and counted in the report, if `may_add`; else None is returned.
         """
         first_at = min(event.at for event in events_read)
         last_at = max(event.at for event in events_read)
         stream_id = await streams.nearest(tx, first_at, last_at, STREAM_GAP)
-        if stream_id is None and is_new:
+        if stream_id is None and may_add:
             began_at = _began_at(file, first_at)
             if began_at is None:
                 began_at = first_at
@@ -523,13 +524,13 @@ class Learner:
 
 
 class _KnownChat:
-    """What is known of a stretch of time: heard live, or learned from another file than the one with this key."""
+    """What is known of a stretch of time: heard live, or learned from another file than this one (`file_key`)."""
 
     def __init__(
         self,
         spans: Sequence[HeardSpan],
         event_ids: frozenset[str],
-        key: str,
+        file_key: str,
     ) -> None:
         self._event_ids = event_ids
         self._live: list[HeardSpan] = []
@@ -538,7 +539,8 @@ class _KnownChat:
         for span in spans:
             if not span.learned_from:
                 self._add_live(span)
-            elif span.learned_from != key:
+            # what was read of this file itself is known by its number of lines
+            elif span.learned_from != file_key:
                 self._learned[span.viewer_id].append(span)
 
     def _add_live(self, span: HeardSpan) -> None:
@@ -596,7 +598,10 @@ async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
 async def _identified(
     source: Source, events_read: Sequence[ChatEvent]
 ) -> list[ChatEvent]:
-    """Return the lines with the ids of those who had their logins then: a log has names alone."""
+    """Return the lines with the ids of their authors, of whom a chat log has only the logins.
+
+    The author is whoever had the login at that time. A line stays as it is where nobody is known who had it.
+    """
     logins = set()
     for event in events_read:
         if not event.user_id.isdigit():

@@ -62,7 +62,10 @@ async def sweep_chat(
 
 
 async def _delete_lines(db: Database, before: int) -> Counter[str]:
-    """Delete raw lines older than a time (ms); return how many of each kind. Others write in between."""
+    """Delete raw lines older than a time (ms), and the keys of commands that were typed in them.
+
+    In several transactions, so that others can write in between. Returns how many lines of each kind were deleted.
+    """
     deleted: Counter[str] = Counter()
     while True:
         async with db.write() as tx:

@@ -191,15 +191,18 @@ def _beginning(
 
 
 def _quotations(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
-    """Return the sentences in which a quotation of one message ends."""
-    message_rows: set[str] = set()
+    """Return the sentences that quote a message, or end what the sentences before began to quote.
+
+    A quotation is QUOTE_WORDS words in a row from one message.
+    """
+    message_sequences: set[str] = set()
     for message in messages:
-        message_rows |= _rows_of_words(message)
+        message_sequences |= _word_sequences(message)
     quotations: set[str] = set()
     before = ""
     for sentence in sentences:
         text_so_far = f"{before} {sentence}"
-        if message_rows.isdisjoint(_rows_of_words(text_so_far)):
+        if message_sequences.isdisjoint(_word_sequences(text_so_far)):
             # a quotation may go on over the end of a sentence
             before = text_so_far[-LONGEST_SENTENCE:]
         else:
@@ -207,20 +210,23 @@ def _quotations(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
     return quotations
 
 
-def _rows_of_words(text: str) -> set[str]:
-    """Return every row of words of a text that would be a quotation of it."""
-    # written in other signs it is a quotation all the same
+def _word_sequences(text: str) -> set[str]:
+    """Return all sequences of QUOTE_WORDS words that stand in a text, in small letters and without punctuation."""
+    # a quotation in other letters ("ｂｉｇ") or another apostrophe is one all the same
     folded = unicodedata.normalize("NFKC", text).casefold()
     text_words = _WORD.findall(folded.replace("’", "'"))
-    rows = set()
+    sequences = set()
     for start in range(len(text_words) - QUOTE_WORDS + 1):
-        row = text_words[start : start + QUOTE_WORDS]
-        rows.add(" ".join(row))
-    return rows
+        sequence = text_words[start : start + QUOTE_WORDS]
+        sequences.add(" ".join(sequence))
+    return sequences
 
 
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
-    """Return the sentences without those that copy most, until half of the letters at most stands in runs of chat."""
+    """Return the sentences without those that copy most of chat.
+
+    Sentences go until at most COPIED_SHARE_LIMIT of the letters that remain stands in runs of chat.
+    """
     letters_of = {sentence: _letters(sentence) for sentence in sentences}
     total = sum(len(letters) for letters in letters_of.values())
     if UNSPACED.search("".join(sentences)):
@@ -228,11 +234,11 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
         total = round(total * RUN / RUN_UNSPACED)
     if total <= SHORT_SUMMARY:
         return list(sentences)
-    chat = [_letters(message) for message in messages]
-    runs = _runs(chat)
+    message_letters = [_letters(message) for message in messages]
+    runs = _runs(message_letters)
     copied_letters = {}
     for sentence, letters in letters_of.items():
-        if _is_hearsay(sentence, chat):
+        if _is_hearsay(sentence, message_letters):
             copied_letters[sentence] = 0
         else:
             copied_letters[sentence] = _count_copied(letters, runs)
@@ -256,10 +262,13 @@ def _copied_share(
     return copied / total
 
 
-def _runs(chat: Iterable[str]) -> set[str]:
-    """Return every row of letters of messages that is a run of chat where a summary has it."""
+def _runs(message_letters: Iterable[str]) -> set[str]:
+    """Return the runs of chat: what a summary copies if it has these letters in a row, as one of the messages has.
+
+    `message_letters`: the letters of each message. Of a short message all letters together are a run.
+    """
     runs: set[str] = set()
-    for letters in chat:
+    for letters in message_letters:
         longest_run = RUN
         shortest_line = SHORT_LINE
         if UNSPACED.search(letters):
@@ -285,17 +294,18 @@ def _count_copied(letters: str, runs: Collection[str]) -> int:
     return len(copied_places)
 
 
-def _is_hearsay(sentence: str, chat: Sequence[str]) -> bool:
-    """Return whether a sentence reports what chat says of another.
+def _is_hearsay(sentence: str, message_letters: Sequence[str]) -> bool:
+    """Return whether a sentence reports what somebody said of another person: "P1 says that P2 is late".
 
-    Only where chat names that other in the same words: any line could be put behind "P1 says that P2".
+    What follows "says that" must begin as a message does, with P2 in it: else any copied line could hide behind such a
+    beginning. `message_letters`: the letters of each message.
     """
     hearsay = _HEARSAY.match(sentence)
     if hearsay is None:
         return False
     reported_words = sentence[hearsay.end() :]
     reported_letters = _letters(reported_words)[:RUN]
-    return any(reported_letters in letters for letters in chat)
+    return any(reported_letters in letters for letters in message_letters)
 
 
 def _letters(text: str) -> str:
@@ -367,13 +377,14 @@ class Summarizer(MemoryWriter):
     async def with_model(self, window: Window) -> NewEpisode:
         """Return the episode that the model makes of a window. Raises ModelError.
 
-        A window that tells of nothing is counted instead.
+        A window in which there is nothing to write down is counted instead, and so is one of whose summary nothing may
+        be stored.
         """
         settings = self._settings()
         scene = await self._scene(window, settings)
         # in a thread, as all that is made of a window's texts: 80 ms for 400 lines, for which chat does not wait
-        told = await self._without_answers_to_commands(window)
-        request = await asyncio.to_thread(_summary_request, told, scene, settings)
+        lines = await self._without_answers_to_commands(window)
+        request = await asyncio.to_thread(_summary_request, lines, scene, settings)
         if request is None:
             return await self._counted(window, scene, settings)
         answer = await self._model.generate(request)
@@ -402,7 +413,7 @@ class Summarizer(MemoryWriter):
     async def _without_answers_to_commands(self, window: Window) -> Window:
         """Return a window without the bot's answers to commands.
 
-        The commands are not shown either, and `!missed` or `!quote` tell of what was before as if it was new.
+        The model would take what `!missed` or `!quote` repeats for something new, because it is not shown the command.
         """
         own_ids = [line.id for line in window if line.from_bot]
         answers = await bot_messages.answers_to_commands(self._db, own_ids)
@@ -595,7 +606,7 @@ def _summary_request(
     scene: Scene,
     settings: Settings,
 ) -> ModelRequest | None:
-    """Return the call that summarises a window; None for a window that tells of nothing."""
+    """Return the call that summarises a window; None if there is nothing to write down of it."""
     if not tells_of_anything(window, scene.handles):
         return None
     lines = transcript(window, scene.handles)
@@ -710,7 +721,8 @@ def _shared_words(
 ) -> list[str]:
     """Return the words that several of the named people used, those of most people first.
 
-    Only theirs, in the sentence that names them: who is erased takes what they said along.
+    Words of other people are left out: the summary names these words and the people in one sentence, and when one of
+    them is erased that sentence goes, with all that was theirs in it.
     """
     users_of: dict[str, set[str]] = defaultdict(set)
     for line in window:

@@ -446,16 +446,17 @@ _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 
 
 def shown_lines(window: Window) -> list[Sequence[Line]]:
-    """Return the lines of a window as they are shown: each by itself, or all that are shown as one together.
+    """Return the lines of a window in groups, each of which is shown as one line.
 
-    Lines with the same words, OFTEN times or more, are shown as one; of A_FEW people as one of each, the first.
+    Most lines are a group of their own. Lines with the same words are shown once if there are OFTEN or more: all as one
+    group, or, if at most A_FEW people typed them, the first line of each person.
     """
     lines_by_words: dict[str, list[Line]] = defaultdict(list)
     for line in window:
         if not is_command(line.text):
             lines_by_words[_words_key(line)].append(line)
     groups: list[Sequence[Line]] = []
-    # the words, and by whom where each of a few people has a line
+    # (the words, who typed them); "" where all who typed them share one group
     shown_before: set[tuple[str, str]] = set()
     for line in window:
         words_key = _words_key(line)
