@@ -30,8 +30,8 @@ CANDIDATES = 200
 # How many notes stand for a brief where there is none.
 BEST_NOTES = 2
 _FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
-# What ends or is planned within this time holds these days: "has a driving test on Friday".
-PASSING = 8 * DAY
+# A note that ends, or is planned, within this time is news on a card: "has a driving test on Friday".
+ENDS_WITHIN = 8 * DAY
 
 
 class Card(NamedTuple):
@@ -120,8 +120,8 @@ async def card(
 
     # A plan that is over says more than one to come: the streamer can ask how it went.
     ended_plan = _ended_plan(usable_notes, attendance.before_at or 0, now, zone)
-    lately_note = ended_plan or _these_days(active_notes, now, zone)
-    stored_brief, brief_note_ids = await usable_brief(source, viewer_id, None)
+    lately_note = ended_plan or _soonest_ending(active_notes, now, zone)
+    stored_brief, brief_note_ids = await usable_brief(source, viewer_id, persona=None)
     description = _without_roles(suppressed.without(stored_brief))
     note_ids = list(brief_note_ids)
     if not description:
@@ -203,14 +203,17 @@ def _ended_plan(
     return max(open_plans, key=end_of_plan, default=None)
 
 
-def _these_days(
+def _soonest_ending(
     candidates: Sequence[Note],
     now: int,
     zone: str,
 ) -> Note | None:
-    """Return the next plan, or what else ends soonest within PASSING; None if nothing does."""
+    """Return the note that ends soonest; None if none ends within ENDS_WITHIN.
+
+    A plan ends when its time is over, any other note when it expires.
+    """
     soonest_note = None
-    soonest_end = now + PASSING
+    soonest_end = now + ENDS_WITHIN
     for note in candidates:
         end = plan_end(note, zone) or note.expires_at
         if end is not None and now < end <= soonest_end:

@@ -112,10 +112,8 @@ class Backups:
         """Make a copy if one is due; called every minute or so. Raises StoreError."""
         keep = self._settings().privacy.keep_backups
         now = self._clock.now()
-        if await channel_state.read(self._db, events.COPIES_STALE):
-            delete_copies(self._db.path)
-            async with self._db.write() as tx:
-                await channel_state.put(tx, {events.COPIES_STALE: ""}, now)
+        # also where no copies are made any more: those of earlier settings may still be there
+        await self._delete_stale_copies(now)
         if keep == 0:
             return
         copies = copies_of(self._db.path)
@@ -129,6 +127,14 @@ class Backups:
         elif len(copies) > keep:
             await asyncio.to_thread(backup.delete_old_copies, self._db.path, keep)
         self._checked_at = now
+
+    async def _delete_stale_copies(self, now: int) -> None:
+        """Delete all copies if they may have what rests on a line that was cleared in chat since."""
+        if not await channel_state.read(self._db, events.COPIES_STALE):
+            return
+        delete_copies(self._db.path)
+        async with self._db.write() as tx:
+            await channel_state.put(tx, {events.COPIES_STALE: ""}, now)
 
     async def _changed_since(self, newest_copy: Path) -> bool:
         """Return whether the memory has something that its newest copy lacks."""
@@ -199,14 +205,18 @@ class MemoryFileWatch:
         self._handled_times = times
 
     async def _back_up_other(self, other: Path, now: int) -> None:
-        """Make a backup of another memory, without whoever asked to be forgotten, and delete it."""
+        """Make a backup of the memory in another file, then delete that file.
+
+        The backup has nothing of people who asked to be forgotten.
+        """
         await asyncio.to_thread(backup.check, other)
+        # The requests are carried out in a copy of their own, so that `target` is complete as soon as it exists.
         part = other.with_name(f"{other.name}.part")
         folder = self._db.path.parent / FOLDER
         target = folder / name_of(self._db.path, now)
         try:
             await asyncio.to_thread(backup.copy, other, part)
-            await _carry_out_again(part, self._db.requests, now)
+            await _carry_out_requests(part, self._db.requests, now)
             await asyncio.to_thread(backup.copy, part, target)
         finally:
             for file in _files(part):
@@ -254,7 +264,7 @@ async def restore(
             file.unlink(missing_ok=True)
         await asyncio.to_thread(backup.copy, source, fresh)
         requests = PrivacyRequests(database)
-        row_counts, request_counts = await _carry_out_again(fresh, requests, now)
+        row_counts, request_counts = await _carry_out_requests(fresh, requests, now)
         saved = await _save(database, now, keep)
         if request_counts[RequestKind.ERASE] or request_counts[RequestKind.FORGET]:
             # the older copies know more than they may
@@ -282,21 +292,21 @@ async def restore(
 
 
 async def _check_replaceable(database: Path, source: Path) -> None:
-    """Raise an error where a memory may not be replaced by this copy.
+    """Raise an error if a memory may not be replaced by this copy.
 
-    Raises InputError for the memory itself, StoreError for one whose file of privacy requests is lost.
+    Raises InputError if the copy is the memory itself, StoreError if the memory's file of privacy requests is lost.
     """
     if source.samefile(database):
         raise InputError(
             f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}."
         )
-    # a memory that cannot be read any more is what a copy is for
+    # Opening it raises the error of lost requests. A file that is no memory any more may be replaced.
     with contextlib.suppress(StoreForeign):
         async with open_database(database):
             pass
 
 
-async def _carry_out_again(
+async def _carry_out_requests(
     fresh: Path,
     requests: PrivacyRequests,
     now: int,

@@ -58,7 +58,9 @@ ENDED = (NoteStatus.SUPERSEDED, NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.
 async def about_viewer(source: Source, viewer_id: str) -> str:
     """Return a viewer's brief with today's names, to be shown to people; empty where there is none."""
     suppressed = await load_filter(source)
-    stored_brief, _note_ids = await episodes.usable_brief(source, viewer_id, None)
+    stored_brief, _note_ids = await episodes.usable_brief(
+        source, viewer_id, persona=None
+    )
     brief = suppressed.without(stored_brief)
     named_ids = {viewer_id, *ids_in(brief)}
     names, hidden = await viewers.shown_and_hidden(source, named_ids)
@@ -121,6 +123,7 @@ class BriefWriter(MemoryWriter):
             return 0
         suppressed = await load_filter(self._db)
         sources_of: dict[str, Sources] = {}
+        # a write: a brief that still holds is stored as made now
         async with self._db.write() as tx:
             for viewer_id in due:
                 sources = await self._sources(tx, viewer_id, settings, suppressed)
@@ -290,6 +293,7 @@ class BriefWriter(MemoryWriter):
     ) -> str:
         """Return what the model reads: today's date, and a block for each person."""
         now = self._clock.now()
+        # a stretch of time that begins and ends now: today's weekday and date
         today = written_days(now, now, zone)
         blocks = [f"Today is {today}."]
         for number, (viewer_id, sources) in enumerate(people.items(), start=1):
