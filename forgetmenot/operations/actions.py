@@ -354,7 +354,10 @@ NAMES = frozenset(BY_NAME)
 
 
 def refuse_unknown(settings: ActionSettings, source: str) -> None:
-    """A misspelt name in `disabled` would leave an action on. Raises SettingsError."""
+    """Raise SettingsError if `disabled` names an action that does not exist.
+
+    If it were ignored, a misspelt name would leave its action on. `source`: the settings file, for the error.
+    """
     refuse_unknown_words(
         settings.disabled, NAMES, f"{source}: table [actions], key `disabled`"
     )

@@ -46,9 +46,13 @@ _OF_PEOPLE: tuple[Operation, ...] = (
 
 
 def _by_name() -> Mapping[str, Operation]:
-    """People's operations, then the actions that only the model proposes; an operation of both is one entry."""
+    """Return every operation by its name: first those that people ask for, then those of the model alone.
+
+    Where the model may propose what people also ask for, the two share one entry.
+    """
     operations = {}
     for operation in _OF_PEOPLE:
+        # None for most: the model may not propose them
         action = actions.find(operation.name)
         operations[operation.name] = replace(operation, action=action)
     for action in actions.ACTIONS:

@@ -56,9 +56,9 @@ ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
 # After that an action's outcome is unknown, of which nothing is claimed.
 TWITCH_ANSWERS_WITHIN_S = 3.0
-# How often and for how long a temporary mode is tried to be switched off.
-TRY_AGAIN = 15 * SECOND
-GIVE_UP = HOUR
+# How long (ms) after a failed undo the next one is tried, and how long after its action a temporary mode is given up.
+RETRY_AFTER = 15 * SECOND
+GIVE_UP_AFTER = HOUR
 
 
 class ExecutedProposal(Struct, frozen=True):
@@ -91,15 +91,15 @@ class Executor(Struct, kw_only=True):
         """Decide and act; the result says what may be sent."""
         settings = self.settings()
         now = self.clock.now()
-        known = await facts.gather(
+        policy_facts = await facts.gather(
             self.db, proposal, context, self.room_modes(), settings, now
         )
         action = find(proposal.name)
-        decision, known = await self._decide_with_twitch(
-            proposal, action, known, settings, now
+        decision, policy_facts = await self._decide_with_twitch(
+            proposal, action, policy_facts, settings, now
         )
-        row = _new_row(proposal, action, decision, known, context, settings, now)
-        # written before anything is done: the unique key is what keeps a second run of it away
+        row = _new_row(proposal, action, decision, policy_facts, context, settings, now)
+        # Written before anything is done: the row's unique key keeps the proposal from being carried out twice.
         async with self.db.write() as tx:
             row_id = await action_logs.insert(tx, row)
         log.info(
@@ -115,25 +115,26 @@ class Executor(Struct, kw_only=True):
             return _already_handled(proposal, decision, language)
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
-            call = _call_of(row, known.target, context.event.id)
+            call = _call_of(row, policy_facts.target, context.event.id)
             outcome = await self._perform(action, row_id, call)
-        # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
+        # Without a hint the model's words stand. In a preview, which only the streamer reads, they show what chat would
+        # get; and to what nobody asked for they answer better than a refusal.
         is_preview = decision.rule == "silent_preview"
-        if is_preview or _is_unasked_refusal(decision, proposal, known):
-            return ExecutedProposal(decision, None, "", row_id)
+        if is_preview or _is_unasked_refusal(decision, proposal, policy_facts):
+            return ExecutedProposal(decision, None, words_hint="", log_id=row_id)
         is_impossible = decision.rule in wording.IMPOSSIBLE
-        if is_impossible and _is_moderators_request(known, proposal):
-            # who runs the channel hears what is missing, and what to do about it
+        if is_impossible and _is_moderators_request(policy_facts, proposal):
+            # The streamer and moderators can do something about it, so they read what is missing.
             line = wording.impossible(decision, language)
         else:
             line = wording.line_for(
                 decision,
                 outcome,
                 proposal,
-                target=_name_of(known.target),
+                target=_name_of(policy_facts.target),
                 say=context.words,
                 log_id=row_id,
-                moderates=known.asker.role.moderates,
+                moderates=policy_facts.asker.role.moderates,
                 language=language,
             )
         return ExecutedProposal(decision, outcome, line, row_id)
@@ -142,15 +143,15 @@ class Executor(Struct, kw_only=True):
         """Return the policy's decision. Nothing is written and Twitch is not asked."""
         settings = self.settings()
         now = self.clock.now()
-        known = await facts.gather(
+        policy_facts = await facts.gather(
             self.db, proposal, context, self.room_modes(), settings, now
         )
         action = find(proposal.name)
-        known = replace(known, missing=await self._missing(action))
+        policy_facts = replace(policy_facts, missing=await self._missing(action))
         recent = await facts.recent_decisions(
-            self.db, action, known, settings.actions, now
+            self.db, action, policy_facts, settings.actions, now
         )
-        return decide(proposal, known, settings, recent, now)
+        return decide(proposal, policy_facts, settings, recent, now)
 
     async def _missing(self, action: Action | None) -> str:
         """Return why an action could not be done at Twitch, whatever is decided; empty where it could. Asks nobody."""
@@ -165,25 +166,25 @@ class Executor(Struct, kw_only=True):
         self,
         proposal: Proposal,
         action: Action | None,
-        known: PolicyFacts,
+        policy_facts: PolicyFacts,
         settings: Settings,
         now: int,
     ) -> tuple[Decision, PolicyFacts]:
         """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
-        known = replace(known, missing=await self._missing(action))
+        policy_facts = replace(policy_facts, missing=await self._missing(action))
         recent = await facts.recent_decisions(
-            self.db, action, known, settings.actions, now
+            self.db, action, policy_facts, settings.actions, now
         )
-        decision = decide(proposal, known, settings, recent, now)
+        decision = decide(proposal, policy_facts, settings, recent, now)
         if decision.verdict not in ALLOWED:
-            return decision, known
-        if action is None or not action.harms or known.target is None:
-            return decision, known
+            return decision, policy_facts
+        if action is None or not action.harms or policy_facts.target is None:
+            return decision, policy_facts
         # Badges are those of the last message: who was made a moderator since has none yet.
-        is_immune = await self._is_immune(known.target.id)
-        known = replace(known, immune=is_immune)
-        decision = decide(proposal, known, settings, recent, now)
-        return decision, known
+        is_immune = await self._is_immune(policy_facts.target.id)
+        policy_facts = replace(policy_facts, immune=is_immune)
+        decision = decide(proposal, policy_facts, settings, recent, now)
+        return decision, policy_facts
 
     async def _is_immune(self, viewer_id: str) -> bool | None:
         """Return whether Twitch says that somebody is immune; None where it could not be asked."""
@@ -234,13 +235,13 @@ class Executor(Struct, kw_only=True):
         if row is None or not _still_waits(row, now):
             return _result("not_waiting", action_id)
         # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
-        known = await facts.gather_again(
+        policy_facts = await facts.gather_again(
             self.db, row, by, self.room_modes(), settings, now
         )
         proposal = Proposal(row.name, row.params)
         action = find(row.name)
-        decision, known = await self._decide_with_twitch(
-            proposal, action, known, settings, now
+        decision, policy_facts = await self._decide_with_twitch(
+            proposal, action, policy_facts, settings, now
         )
         if action is None or decision.verdict not in ALLOWED:
             async with self.db.write() as tx:
@@ -261,13 +262,13 @@ class Executor(Struct, kw_only=True):
             )
         if not is_claimed:
             return _result("not_waiting", action_id)
-        call = _call_of(row, known.target)
+        call = _call_of(row, policy_facts.target)
         outcome = await self._perform(action, action_id, call)
         if outcome.kind is OutcomeKind.UNKNOWN:
             return _result("approved_unknown", action_id)
         if outcome.kind is not OutcomeKind.DONE:
             return _result("approved_failed", action_id)
-        target_name = known.target.display_name if known.target else ""
+        target_name = policy_facts.target.display_name if policy_facts.target else ""
         language = in_language(settings.bot.language)
         line = wording.done_line(row.name, row.params, target_name, language)
         return _result(
@@ -356,23 +357,24 @@ class Executor(Struct, kw_only=True):
         await self._revert_due()
 
     async def _revert_due(self) -> None:
-        """Revert what is due."""
+        """Try each undo that is due: the action's time is over, or somebody asked for it."""
         for row in await action_logs.due_for_revert(self.db, self.clock.now()):
             action = undoable(row, self.clock.now())
-            # What is over by now has nothing to undo: a timeout, or an action of an older version.
-            outcome = Outcome(OutcomeKind.REFUSED, reason("ended"))
-            if action is not None and action.undo is not None:
-                call = _call_of(row)
-                outcome = await self._call(action.undo, call)
+            outcome = await self._undo_once(row, action)
             if outcome.kind is OutcomeKind.DONE:
-                await self._note_undone(row, action)
+                await self._store_undone(row, action)
             else:
-                await self._note_not_undone(row, action, outcome)
-            log.info(
-                "action taken back", action=row.id, name=row.name, outcome=outcome.kind
-            )
+                await self._store_not_undone(row, action, outcome)
+            log.info("undo tried", action=row.id, name=row.name, outcome=outcome.kind)
 
-    async def _note_undone(self, row: LoggedAction, action: Action | None) -> None:
+    async def _undo_once(self, row: LoggedAction, action: Action | None) -> Outcome:
+        """Ask Twitch once to undo an action; refused where nothing is left to undo."""
+        if action is None or action.undo is None:
+            # It has ended by itself, as a timeout does, or no action has this name any more.
+            return Outcome(OutcomeKind.REFUSED, reason("ended"))
+        return await self._call(action.undo, _call_of(row))
+
+    async def _store_undone(self, row: LoggedAction, action: Action | None) -> None:
         """Store that an action was undone. Raises StoreError."""
         if action is not None and action.mode:
             # Twitch reports it as well, but a proposal may come before that.
@@ -382,24 +384,25 @@ class Executor(Struct, kw_only=True):
                 tx, row.id, None, reason("undone"), ActionStatus.UNDONE
             )
 
-    async def _note_not_undone(
+    async def _store_not_undone(
         self,
         row: LoggedAction,
         action: Action | None,
         outcome: Outcome,
     ) -> None:
-        """Note why, and when it is tried again.
+        """Store why an undo failed, and when it is tried again.
 
-        A temporary mode is tried for an hour whatever Twitch answers; another undo ends with a refusal.
+        The end of a temporary mode is tried for an hour, whatever Twitch answers. Any other undo is tried until Twitch
+        refuses it. Raises StoreError.
         """
         now = self.clock.now()
         gives_up = outcome.kind is OutcomeKind.REFUSED
         if action is not None and action.reverts:
-            gives_up = now - _done_at(row) > GIVE_UP
-        next_try = None if gives_up else now + TRY_AGAIN
+            gives_up = now - _done_at(row) > GIVE_UP_AFTER
+        next_try = None if gives_up else now + RETRY_AFTER
         why = reason("not_undone", reason=outcome.detail)
         async with self.db.write() as tx:
-            await action_logs.set_revert(tx, row.id, next_try, why, None)
+            await action_logs.set_revert(tx, row.id, next_try, why)
 
 
 def _already_handled(
@@ -407,7 +410,7 @@ def _already_handled(
     decision: Decision,
     language: Language,
 ) -> ExecutedProposal:
-    """Return the result of a proposal whose key has a row already: it is done no second time."""
+    """Return the result of a proposal that already has a row: it is not carried out again."""
     code = "already_handled"
     denial = Decision(Verdict.DENY, code, reason(code), decision.params)
     line = wording.harmless(proposal.if_refused, language)
@@ -417,15 +420,15 @@ def _already_handled(
 def _is_unasked_refusal(
     decision: Decision,
     proposal: Proposal,
-    known: PolicyFacts,
+    policy_facts: PolicyFacts,
 ) -> bool:
-    """Return whether what nobody asked for is denied: the model's words answer better than a refusal."""
-    if decision.verdict is not Verdict.DENY or not known.asks_nothing:
+    """Return whether the policy denies what nobody asked for."""
+    if decision.verdict is not Verdict.DENY or not policy_facts.asks_nothing:
         return False
-    # Of these the answer names the command: somebody wished it in words that code does not read.
+    # Somebody may have asked for these in words that code does not read, so the refusal goes out: it names the command.
     if proposal.name in wording.TYPED_INSTEAD:
         return False
-    return proposal.name not in known.asked_for
+    return proposal.name not in policy_facts.asked_for
 
 
 def _name_of(person: PersonFacts | None) -> str:
@@ -449,7 +452,7 @@ def _new_row(
     proposal: Proposal,
     action: Action | None,
     decision: Decision,
-    known: PolicyFacts,
+    policy_facts: PolicyFacts,
     context: ActionContext,
     settings: Settings,
     now: int,
@@ -474,18 +477,18 @@ def _new_row(
         rule=decision.rule,
         reason=decision.reason,
         status=status,
-        asked_by=known.asker.id,
-        target_id=known.target.id if known.target else None,
+        asked_by=policy_facts.asker.id,
+        target_id=policy_facts.target.id if policy_facts.target else None,
         bot_message_id=context.bot_message_id,
         expires_at=expires_at,
         revert_at=revert_at,
     )
 
 
-def _is_moderators_request(known: PolicyFacts, proposal: Proposal) -> bool:
+def _is_moderators_request(policy_facts: PolicyFacts, proposal: Proposal) -> bool:
     """Return whether a moderator's own words ask for it: they name its target, or the action."""
-    is_asked = known.named or proposal.name in known.asked_for
-    return known.asker.role.moderates and is_asked
+    is_asked = policy_facts.named or proposal.name in policy_facts.asked_for
+    return policy_facts.asker.role.moderates and is_asked
 
 
 def _call_of(

@@ -133,7 +133,7 @@ async def gather(
     target = await _target(people, proposal, asker, event, now)
     line = context.question or event.text
     # by action: the words of the line that stand in the place of the model's
-    typed = request_words.typed(
+    typed = request_words.typed_texts(
         event.text, context.question, target, asker, settings.bridge.effects
     )
     asked_for = request_words.asked_for(line) | typed.keys()

@@ -94,14 +94,16 @@ def asked_for(message: str) -> frozenset[str]:
 
 
 def _request(message: str) -> list[str]:
-    """Return the words that may ask for something: without the name called and what is quoted.
+    """Return the words of a line that may ask for something; none if there is a "not" or "don't" among them.
 
-    None if any denies it.
+    The @name at its beginning is no part of them, and neither is quoted text.
     """
-    # what somebody quotes, they do not ask for
-    unquoted = _QUOTED.sub(" ", _CALLED.sub("", clean(message)))
+    line = _CALLED.sub("", clean(message))
+    # What people quote, they do not ask for.
+    unquoted = _QUOTED.sub(" ", line)
     request_words = words(unquoted)
-    return [] if _NOT & set(request_words) else request_words
+    is_denied = bool(_NOT & set(request_words))
+    return [] if is_denied else request_words
 
 
 def asks_nothing(message: str) -> bool:
@@ -139,6 +141,7 @@ def _asked_line(message: str) -> str:
 
 
 def _is_question_start(line: str) -> bool:
+    """Return whether a line, which has words, begins as a question."""
     return words(line)[0] in _QUESTION_STARTS or opens_as_question(line)
 
 
@@ -147,16 +150,16 @@ def _opens_plainly(line: str, spoken: list[str]) -> bool:
     return spoken[0] in _STATEMENT_STARTS or _is_question_start(line)
 
 
-def typed(
+def typed_texts(
     message: str,
     question: str,
     target: PersonFacts | None,
     asker: PersonFacts,
     effects: Iterable[str] = (),
 ) -> dict[str, str]:
-    """Return the asker's text in this line, by action.
+    """Return the texts that a line has for actions, by the action's name: the joke of "bit", the fact of "remember".
 
-    `question`: it without the bot's name. `effects`: those there are.
+    `question`: the line without the bot's name. `effects`: the names of the effects that the streamer set up.
     """
     line = clean(question or message)
     texts = {}
@@ -239,11 +242,13 @@ def resolve(
     present: Iterable[PersonFacts],
     asker: PersonFacts,
 ) -> list[PersonFacts]:
-    """Return the people in chat who go by that login or display name: one is meant; `me` is the asker."""
+    """Return the people in chat who have that login or display name; for "me", the asker.
+
+    The name is clear only if it is exactly one person.
+    """
     people = {person.id: person for person in present}
     # the line that asks may be the first of its author
     people.setdefault(asker.id, asker)
-    # without punctuation around it
     bare_name = clean(name).lstrip("@").rstrip(",.:;!?").casefold()
     if bare_name in SELF_WORDS:
         return [people[asker.id]]

@@ -397,7 +397,11 @@ def _receipt(result: OperationResult, language: Language) -> str:
 
 
 def _traces(data: Mapping[str, Any], language: Language) -> list[str]:
-    """Return the sentences on what a search for one person found."""
+    """Return the sentences on what a search for a person found.
+
+    "newer" in the data: places of what was written after the receipt, or since they came back. "doubtful": the number
+    of texts with a word that may be the name. "unknown": that of texts that mention somebody without a row.
+    """
     traces = _places(data["traces"], language)
     newer = _places(data["newer"], language)
     sentences = []
@@ -436,7 +440,7 @@ def _places(counts: object, language: Language) -> str:
 
 
 def _missed(result: OperationResult, language: Language) -> str:
-    """Return what happened since somebody was last here, and of the stream that is on, as one line."""
+    """Return one line on what somebody missed: since they were last here, and in the present stream so far."""
     before = result.data["text"]
     so_far = result.data["so_far"]
     this_stream = language("chat.missed_newcomer", text=so_far)
@@ -444,11 +448,11 @@ def _missed(result: OperationResult, language: Language) -> str:
         return this_stream
     time_away = int(str(result.data["ago"]))
     ago = language.duration(time_away, "ago")
-    # of a single stream it needs no second beginning
-    line = language("chat.missed", ago=ago, text=before or so_far)
-    if not before or not so_far:
-        return line
-    return f"{line} {this_stream}"
+    if not before:
+        # The present stream is all they missed, so "since you were last here" is enough of an introduction.
+        return language("chat.missed", ago=ago, text=so_far)
+    line = language("chat.missed", ago=ago, text=before)
+    return f"{line} {this_stream}" if so_far else line
 
 
 def _streak(result: OperationResult, language: Language) -> str:

@@ -62,13 +62,13 @@ _MAX_OBJECT_WORDS = 3
 class Amendment(NamedTuple):
     """What somebody wants changed in a note.
 
-    `right` is the new value. `wrong` is the value that it replaces, empty if none was typed. `it`:
-    "it" or "that" stood for the note. `sentence` replaces a note that has no such value.
+    `right` is the new value. `wrong` is the value that it replaces, empty if none was typed.
+    `says_it`: "it" or "that" stood for the note. `sentence` replaces a note that has no such value.
     """
 
     right: str
     wrong: str = ""
-    it: bool = False
+    says_it: bool = False
     sentence: str = ""
 
 
@@ -96,7 +96,7 @@ def amendment(typed: str) -> Amendment:
     is_sentence = len(text.split()) > 2
     if is_sentence and verb in {"is", "ist"}:
         text = f"{verb} {text}"
-    return Amendment(text, it=has_it, sentence=text)
+    return Amendment(text, says_it=has_it, sentence=text)
 
 
 def changed_fact(fact: str, change: Amendment) -> str | None:
@@ -111,7 +111,7 @@ def changed_fact(fact: str, change: Amendment) -> str | None:
         names = _NAMES_WITHIN.findall(fact)
         if len(names) == 1:
             return _replaced(fact, names[0], change.right)
-    if change.it:
+    if change.says_it:
         return None
     bare_statement = change.right.rstrip(" .!")
     statement = _IS_THIS.fullmatch(bare_statement)

@@ -15,7 +15,7 @@ from forgetmenot.operations.request_words import (
     names,
     requested_effect,
     resolve,
-    typed,
+    typed_texts,
 )
 from forgetmenot.operations.types import (
     Action,
@@ -107,7 +107,7 @@ def test_only_whole_words_about_oneself_count(message: str, name: str) -> None:
 def test_what_is_kept_or_forgotten_is_read_from_the_line(
     question: str, target: PersonFacts | None, found: dict[str, str]
 ) -> None:
-    assert typed(f"@bot {question}", question, target, ALICE) == found
+    assert typed_texts(f"@bot {question}", question, target, ALICE) == found
 
 
 NAMES_ACTION = (
@@ -176,8 +176,8 @@ def test_the_longest_effect_is_meant_whose_every_word_is_named(
 def test_an_effect_is_read_from_the_line_and_a_fact_only_with_a_target() -> None:
     line = "rain confetti"
     effects = ["Confetti"]
-    assert typed(line, line, ALICE, ALICE, effects) == {"effect": "Confetti"}
-    assert typed("", "remember that I play drums", None, ALICE) == {}
+    assert typed_texts(line, line, ALICE, ALICE, effects) == {"effect": "Confetti"}
+    assert typed_texts("", "remember that I play drums", None, ALICE) == {}
 
 
 OTHER_LANGUAGES = tomllib.loads(

@@ -62,8 +62,9 @@ async def pronouns(request: Request) -> OperationResult:
 
 
 async def uncall(request: Request) -> OperationResult:
-    """Take the name and the pronouns off that a viewer chose."""
+    """Remove the name and the pronouns that a viewer chose. Raises Refused where the target is no viewer."""
     target = request.target
+    # The channel has no id, and has chosen nothing.
     if target.id is None:
         raise Refused("unknown_viewer", name="channel")
     await _store(request, target.id, called="", say_as="", pronouns="")

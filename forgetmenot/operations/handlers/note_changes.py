@@ -32,8 +32,8 @@ from forgetmenot.operations.handlers.text_subject import (
 from forgetmenot.operations.handlers.which_note import (
     find_notes,
     may_change,
-    note_just_removed,
     note_result,
+    notes_just_removed,
     notes_just_used,
     only_note,
     quoted,
@@ -112,8 +112,9 @@ def _nothing_found(topic: str, about: Target) -> Refused:
 async def edit(request: Request) -> OperationResult:
     """Correct a note: its subject and moderators may; the old version stays in its history.
 
-    Without a number: the note that has the same slot, else a word of what is typed; "it" is the note that was just
-    removed or used. Where nothing fits, a note is added.
+    Which note is meant, if no number is typed: "it" is the one that was just removed or used; else the one that the new
+    fact contradicts ("lives in Oslo" for "lives in Bergen"); else those that have a word of what is typed. Where none
+    fits, the text becomes a new note.
     """
     typed = defang(request.text("text"))
     if request.is_in_chat:
@@ -139,7 +140,7 @@ async def edit(request: Request) -> OperationResult:
     # A single word is no fact that could be added where no note fits it.
     if not matches and len(words(change.right)) < 2:
         raise Refused("whole_note", command="!edit")
-    if not matches and not change.it:
+    if not matches and not change.says_it:
         return await _added(request, about, rest)
     note = await only_note(request, matches, "!edit {} " + change.right)
     return await _edited(request, note, change)
@@ -163,7 +164,7 @@ async def _notes_to_edit(
     change: Amendment,
 ) -> list[Note]:
     """Return the notes that a correction without a number may mean."""
-    if change.it:
+    if change.says_it:
         return await _notes_meant_by_it(request, about, change)
     new_fact = own_fact(change.sentence) or change.sentence
     known = await notes.of_subject(request.db, about.id, LIVE)
@@ -176,6 +177,7 @@ async def _notes_to_edit(
         matches = await find_notes(request, about, change.wrong)
         if matches:
             return matches
+    # Words around the new value may name the note too: "plays bass" means "plays drums".
     return await find_notes(request, about, f"{change.right} {change.wrong}")
 
 
@@ -184,8 +186,8 @@ async def _notes_meant_by_it(
     about: Target,
     change: Amendment,
 ) -> list[Note]:
-    """Return the notes that "it" may mean: of what was just removed or used those that say what is wrong."""
-    recent = await note_just_removed(request)
+    """Return the notes that "it" may mean: of those just removed or used, the ones that have the wrong value."""
+    recent = await notes_just_removed(request)
     if not recent:
         recent = await notes_just_used(request)
     if not recent and change.wrong:
@@ -204,14 +206,14 @@ async def _edited(
     old: Note,
     change: Amendment,
 ) -> OperationResult:
-    """Write a note anew as a correction says, and answer with both."""
+    """Replace a note by its corrected text; the result shows the new text and the old one."""
     asker = request.asker
     now = request.now
     text = await _corrected_text(request, old, change)
     fact = await edits.with_mentions(request.db, text)
     async with request.db.write() as tx:
-        # "that's wrong" removed it, "change it to …" wants it back first.
-        if old.status is NoteStatus.RETRACTED and change.it:
+        # "that's wrong" has removed it; to "change it to …", it has to be restored first.
+        if old.status is NoteStatus.RETRACTED and change.says_it:
             await edits.undo(tx, old.id, at=now)
         note = await edits.edit(
             tx,
@@ -233,14 +235,15 @@ async def _corrected_text(
     old: Note,
     change: Amendment,
 ) -> str:
-    """Return how a note reads after a correction: with the value in its place, as typed, or in a model's words.
+    """Return how a note reads after a correction.
 
-    Raises Refused: only whoever typed it knows.
+    That is its own text with the new value, else the sentence that was typed, else a model's wording of both. Raises
+    Refused if that takes a model and there is no wording: then the whole note must be typed.
     """
     sentence = change.sentence
     if not request.is_in_chat:
         return sentence
-    # with a word of a rumour changed, the rest of what others say would be read aloud
+    # The answer shows the note. A rumour with one word changed would read aloud what others say of somebody.
     is_rumour = old.source_kind is SourceKind.REPORTED
     changed = None if is_rumour else changed_fact(old.fact, change)
     if changed is not None:
@@ -250,9 +253,9 @@ async def _corrected_text(
     if is_sentence and old.subject_id is None:
         return sentence
     if is_sentence and not is_about_object(old.fact, sentence):
-        own = own_fact(sentence)
-        if own is not None:
-            return own
+        fact = own_fact(sentence)
+        if fact is not None:
+            return fact
         if old.subject_id != request.asker.viewer_id or own_words.is_foreign(sentence):
             return sentence
     # What is left needs a model: a single word ("blue"), or a sentence about a thing of the note ("it is Max").
@@ -268,7 +271,7 @@ async def _added(
     about: Target,
     fact: str,
 ) -> OperationResult:
-    """Store what was to correct a note that is not there."""
+    """Store a correction as a new note, because no note fits it."""
     if about.own and request.asker.moderates:
         about, fact = await subject_and_fact(request, fact)
     elif about.own:

@@ -63,7 +63,11 @@ async def memory(request: Request) -> OperationResult:
 
 
 async def _shown_notes(request: Request, known: Sequence[Note]) -> dict[str, object]:
-    """Return the notes that may be read, each with its age (ms), and the ids of the others by why they may not."""
+    """Return the notes that the asker may read, as the data of the result.
+
+    "notes" has their ids, texts and ages (ms). Of the others there are only the ids: under "hearsay" what is not read
+    aloud in chat, under "suppressed" what is never mentioned.
+    """
     suppression_filter = await suppression.load_filter(request.db)
     shown: list[Note] = []
     hearsay: list[int] = []
@@ -127,18 +131,19 @@ async def missed(request: Request) -> OperationResult:
     )
     if not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
-    # What happened in this stream has words of its own in the answer.
+    # The answer has two parts: what happened before this stream, and this stream so far.
     before = [text for text in away.sentences if text not in away.so_far]
     data: dict[str, object] = {
         "text": " ".join(before),
         "so_far": " ".join(away.so_far),
         "evidence": away.evidence,
     }
+    # Whoever was never here before missed nothing but the stream so far.
     if away.since is None:
         return OperationResult(ok=True, code="missed_newcomer", data=data)
     time_away = now - away.since
     if time_away >= 2 * DAY:
-        # what is told in days is counted by the calendar: from Friday evening to Monday morning it is three
+        # Days are counted by the calendar: from Friday evening to Monday morning it is three.
         time_away = DAY * days_since(away.since, now, request.settings.bot.timezone)
     data["ago"] = time_away
     return OperationResult(ok=True, code="missed", data=data)

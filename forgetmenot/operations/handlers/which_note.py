@@ -103,12 +103,15 @@ async def notes_just_used(request: Request) -> list[Note]:
     return used
 
 
-async def note_just_removed(request: Request) -> list[Note]:
-    """Return the note that the asker removed since the bot's last reply: "that's wrong", then "change it to …"."""
+async def notes_just_removed(request: Request) -> list[Note]:
+    """Return the note that the asker has just removed, as a list; an empty one if there is none.
+
+    "that's wrong" removes it, and "change it to …" then means that note.
+    """
     reply = await _last_reply(request)
     since = request.now - CORRECTED_WITHIN
     if reply is not None:
-        # After an answer "it" means what the bot said in it, not what was removed before.
+        # If the bot has replied since the removal, "it" means something in that reply.
         since = reply.at
     cause = removal_cause(request.asker)
     removal = await notes.removed_last(request.db, cause, since)
@@ -173,6 +176,6 @@ async def note_result(
 
 
 async def texts_with_names(request: Request, texts: list[str]) -> list[str]:
-    """Stored texts with present names; hidden viewers are "somebody"."""
+    """Return stored texts with today's names in place of ids; hidden viewers are "somebody"."""
     names = await viewers.named_in(request.db, texts)
     return [with_names(text, names) for text in texts]
