@@ -165,7 +165,7 @@ class Router(Struct):
         It does not name the bot, so it is the next line in chat after that answer.
         """
         talks = self.engine.conversation_tracker.conversations()
-        if event.user_id not in talks.fresh:
+        if event.user_id not in talks.just_answered:
             return False
         return denies(event.text)
 

@@ -234,7 +234,9 @@ class ContextGatherer(Struct, frozen=True):
         people_asked_about = _people_asked_about(material, thought_before, context)
         past = await self._past(source, query, people_asked_about, context)
         material = await self._with_unsummarised(source, material, context)
-        anybody = await self._anybody(source, material, people_asked_about, context)
+        anybody = await self._notes_of_anybody(
+            source, material, people_asked_about, context
+        )
         material = replace(material, past_episodes=past, anybody=anybody)
 
         people = sorted(_people_in(material))
@@ -544,16 +546,16 @@ class ContextGatherer(Struct, frozen=True):
         allowed_lines = _allowed_lines(lines, suppression_filter, names)
         return replace(material, unsummarised=allowed_lines)
 
-    async def _anybody(
+    async def _notes_of_anybody(
         self,
         source: Source,
         material: TailMaterial,
         people: Sequence[str],
         context: _MessageContext,
     ) -> tuple[Recalled, ...]:
-        """Return what is known about anybody that may answer a question which asks for a person.
+        """Return the notes of anybody that may answer a question for a person ("who plays the cello?").
 
-        `people`: the ids of those whom it names.
+        None where the message asks no such question. `people`: the ids of those whom it names.
         """
         question = _whole_question(material, context)
         if not asks_for_person(question):
@@ -577,7 +579,7 @@ class ContextGatherer(Struct, frozen=True):
         `people`: the ids of those whom the message asks about.
         """
         if asks_when(context.trigger.question):
-            return await self._from_book(source, query, people, context)
+            return await self._looked_up_in_book(source, query, people, context)
         fitting_episodes = await spoken_of(
             source,
             self.recall.episodes,
@@ -606,30 +608,33 @@ class ContextGatherer(Struct, frozen=True):
             )
         return tuple(past)
 
-    async def _from_book(
+    async def _looked_up_in_book(
         self,
         source: Source,
         query: Query,
         people: Sequence[str],
         context: _MessageContext,
     ) -> tuple[Past, ...]:
-        """Return what happened that a question means which asks when it was.
+        """Return what the book has on a question of when something was ("when did we beat Hades?").
 
-        `query`: of the question with the lines before it, which a bare "when was that?" is about.
+        `query`: of the question and the lines before it. It is used where the question has no word of its
+        own to search with ("when was that?").
         """
-        # Imported late: a part that nobody asks for imports nothing.
+        # Imported late, so that a bot that nobody asks this does not load it.
         from forgetmenot.memory import book
 
         question = without_when(context.trigger.question)
         names = context.names.words_of_names(question)
         own_query = self.recall.query(question, names=names)
+        if own_query.telling:
+            query = own_query
         recalled_notes = await self.recall.of_anybody(
             source, question, context.snapshot, people, names
         )
         entries = await book.look_up(
             source,
             self.recall.episodes,
-            own_query if own_query.telling else query,
+            query,
             context.suppression_filter,
             now=context.now,
             limit=FROM_BOOK,

@@ -7,12 +7,12 @@ from forgetmenot.reply.triggers import Conversations
 
 SPEAKERS_KEPT = 200
 CONVERSATIONS_KEPT = 500
-# Lines of others after which a talk is over: chat has gone on, and a question is for whoever is
-# talked to now.
+# Lines of others after which a talk is over. Chat has gone on by then, and a question without the
+# bot's name is for somebody else.
 LINES_BEFORE_A_QUESTION = 15
-# Lines without the bot's name that the model is asked about for nothing, before the talk counts as
-# over. Else somebody who was answered once could have it asked about each of their lines for three
-# minutes.
+# Lines without the bot's name to which the model has nothing to say, before the talk counts as over.
+# Without this limit each line of somebody who was answered once would cost a call of the model, for
+# three minutes.
 SILENT_FOLLOW_UPS = 2
 
 
@@ -24,15 +24,15 @@ class ConversationTracker:
         self._answered_at: OrderedDict[str, int] = OrderedDict()
         # by name: when they last spoke (ms)
         self._spoke_at: OrderedDict[str, int] = OrderedDict()
-        # by viewer: how many lines of others may still come before a question
+        # by viewer: how many lines of others may still come before their conversation is over
         self._lines_left: dict[str, int] = {}
-        # Viewers whom the bot answered, and nobody has spoken since. A line without its name is for
-        # the bot only as long as it may not be for somebody else.
-        self._fresh: set[str] = set()
-        # viewers whom the bot's last answer asked something
+        # Viewers whom the bot answered when they asked outright, while nobody has spoken since. Their
+        # next line may be for the bot without its name; once others have spoken, it may be for them.
+        self._just_answered: set[str] = set()
+        # viewers to whom the bot's last answer ended in a question
         self._asked: set[str] = set()
-        # by viewer: how many of their lines since its last answer were not for it after all
-        self._silent: dict[str, int] = {}
+        # by viewer: their lines without its name, since its last answer, to which it had no answer
+        self._unanswered: dict[str, int] = {}
 
     def note_line(self, event: ChatEvent) -> None:
         """Note that somebody spoke: every other conversation has a line less to go on in."""
@@ -43,7 +43,7 @@ class ConversationTracker:
             elif count > 0:
                 lines_left[viewer_id] = count - 1
         self._lines_left = lines_left
-        self._fresh.clear()
+        self._just_answered.clear()
         for name in (event.login.casefold(), event.display_name.casefold()):
             put_last(self._spoke_at, name, event.at, SPEAKERS_KEPT)
 
@@ -60,12 +60,12 @@ class ConversationTracker:
         `direct`: they had asked outright; `asks_back`: it asked them something.
         """
         if direct:
-            self._fresh.add(viewer_id)
+            self._just_answered.add(viewer_id)
         if asks_back:
             self._asked.add(viewer_id)
         else:
             self._asked.discard(viewer_id)
-        self._silent.pop(viewer_id, None)
+        self._unanswered.pop(viewer_id, None)
         self._lines_left[viewer_id] = LINES_BEFORE_A_QUESTION
         self._answered_at[viewer_id] = at
         self._answered_at.move_to_end(viewer_id)
@@ -74,11 +74,11 @@ class ConversationTracker:
 
     def was_silent(self, viewer_id: str) -> None:
         """Note that the model had nothing to say to a line without the bot's name."""
-        count = self._silent.get(viewer_id, 0) + 1
-        self._silent[viewer_id] = count
+        count = self._unanswered.get(viewer_id, 0) + 1
+        self._unanswered[viewer_id] = count
         if count >= SILENT_FOLLOW_UPS:
             self._lines_left.pop(viewer_id, None)
-            self._silent.pop(viewer_id, None)
+            self._unanswered.pop(viewer_id, None)
 
     def answered_at(self, viewer_id: str) -> int | None:
         """Return when the bot last answered somebody (ms); None if it is not talking with them."""
@@ -88,9 +88,9 @@ class ConversationTracker:
         """Forget somebody who was erased, or has left the conversation."""
         self._answered_at.pop(viewer_id, None)
         self._lines_left.pop(viewer_id, None)
-        self._fresh.discard(viewer_id)
+        self._just_answered.discard(viewer_id)
         self._asked.discard(viewer_id)
-        self._silent.pop(viewer_id, None)
+        self._unanswered.pop(viewer_id, None)
 
     def conversations(self) -> Conversations:
         """Return what the triggers look at."""
@@ -100,7 +100,7 @@ class ConversationTracker:
         return Conversations(
             answered_at,
             speakers=self._spoke_at.keys(),
-            fresh=self._fresh,
+            just_answered=self._just_answered,
             asked=self._asked,
         )
 

@@ -92,28 +92,32 @@ class ReplyEngine:
         self._settings = settings
         self._speaks_up = speaks_up
         self.conversation_tracker = ConversationTracker()
-        # ids of lines that were taken up
+        # ids of lines that were taken up, the newest last; the values say nothing
         self._taken_up: OrderedDict[str, int] = OrderedDict()
-        # by viewer: when they last spoke (ms), and the id of their newest line while its reply is made
+        # by viewer: when they last spoke (ms)
         self._spoke_at: OrderedDict[str, int] = OrderedDict()
+        # by viewer: the id of their newest line, while its reply is made
         self._newest: dict[str, str] = {}
-        # by viewer: the question whose end is waited for, and when it began (ms)
+        # by viewer: a question that may go on in their next line
         self._gathering: dict[str, Trigger] = {}
+        # by viewer: when the first line of that question came (ms)
         self._gathering_since: dict[str, int] = {}
         # by viewer: the newest line whose answer is not yet asked of the model
         self._pending: dict[str, PendingReply] = {}
+        # the last replies that went out to anybody
         self._answered: deque[PendingReply] = deque(maxlen=ANSWERS_REMEMBERED)
         # by viewer: held while a reply to them is made, so that the next one waits
         self._turns: dict[str, asyncio.Lock] = {}
         # when it last spoke without being spoken to (ms)
         self._spoke_up_at: int | None = None
         self._tasks: set[asyncio.Task[Reply | None]] = set()
-        # replies that are being made, and those of them that the writer works on
-        self._busy = 0
-        self._thinking = 0
-        # set while none is being made, but those that only wait for the clock
-        self._calm = asyncio.Event()
-        self._calm.set()
+        # how many replies are in progress; one that only waits for the clock is not counted
+        self._in_progress = 0
+        # how many of them the writer is writing
+        self._being_written = 0
+        # set while `_in_progress` is 0
+        self._none_in_progress = asyncio.Event()
+        self._none_in_progress.set()
 
     def take(self, event: ChatEvent) -> None:
         """Consider a line in a task of its own: a reply may take seconds, chat does not wait for it."""
@@ -141,9 +145,9 @@ class ReplyEngine:
         Those that wait for the clock (a cooldown, the sending limit) are not waited for.
         """
         while True:
-            await self._calm.wait()
+            await self._none_in_progress.wait()
             await self._outbox.idle()
-            if self._calm.is_set():
+            if self._none_in_progress.is_set():
                 return
 
     async def aclose(self) -> None:
@@ -269,11 +273,12 @@ class ReplyEngine:
         return joined(waiting, event, event.text)
 
     async def _gathered(self, trigger: Trigger, settings: Settings) -> Trigger | None:
-        """Wait for more of a question that has no end yet.
+        """Wait for more of a question that has no end yet; return its trigger.
 
-        None if a later line of the question is answered in its place.
+        None if a later line came meanwhile: its own call returns the whole question.
         """
         viewer_id = trigger.event.user_id
+        # An earlier line of the question is waited with already.
         goes_on = viewer_id in self._gathering
         self._gathering[viewer_id] = trigger
         since = self._gathering_since.setdefault(viewer_id, trigger.event.at)
@@ -285,9 +290,9 @@ class ReplyEngine:
             if wait > 0 and is_unfinished(trigger.question, goes_on=goes_on):
                 with self._waiting():
                     await self._clock.sleep(wait)
-            is_newest = self._gathering.get(viewer_id) is trigger
         finally:
-            if self._gathering.get(viewer_id) is trigger:
+            is_newest = self._gathering.get(viewer_id) is trigger
+            if is_newest:
                 del self._gathering[viewer_id]
                 del self._gathering_since[viewer_id]
         return trigger if is_newest else None
@@ -325,7 +330,7 @@ class ReplyEngine:
         # One lock for each viewer: the replies to two people are made side by side.
         turn = self._turns.setdefault(viewer_id, asyncio.Lock())
         try:
-            # The reply before may wait for the clock.
+            # Not counted as in progress: the reply that holds the lock may wait for the clock.
             with self._waiting():
                 await turn.acquire()
             try:
@@ -339,11 +344,12 @@ class ReplyEngine:
         finally:
             self._no_longer_pending(pending)
             if self._is_newest(pending):
-                # Nothing waits behind it.
+                # No later line of this viewer waits for the lock, so nobody needs it any more.
                 del self._newest[viewer_id]
                 del self._turns[viewer_id]
 
     def _no_longer_pending(self, pending: PendingReply) -> None:
+        """Let no later line be joined to this one: from now on the model is asked about it."""
         viewer_id = pending.event.user_id
         if self._pending.get(viewer_id) is pending:
             del self._pending[viewer_id]
@@ -384,7 +390,7 @@ class ReplyEngine:
             limit = pending.settings.limits.replies_per_viewer_hour
             return reason("hour_limit", n=limit)
         # Asked before the model is: its words could not be sent, and would be paid for.
-        return self._outbox.refusal_reason(pending.deadline, others=self._thinking)
+        return self._outbox.refusal_reason(pending.deadline, others=self._being_written)
 
     async def _is_over_hourly_limit(self, pending: PendingReply) -> bool:
         """Return whether a viewer got as many answers in the last hour as the settings allow."""
@@ -433,11 +439,11 @@ class ReplyEngine:
 
     async def _reply(self, pending: PendingReply) -> Reply:
         """Write a reply and send it. Raises StoreError."""
-        self._thinking += 1
+        self._being_written += 1
         try:
             words = await self._writer.words_for(pending)
         finally:
-            self._thinking -= 1
+            self._being_written -= 1
         is_follow_up = pending.trigger.kind is TriggerKind.FOLLOW_UP
         if is_follow_up and not words.text:
             self.conversation_tracker.was_silent(pending.event.user_id)
@@ -517,19 +523,22 @@ class ReplyEngine:
         log.error("a reply failed", error=type(error).__name__, exc_info=unexpected)
 
     def _enter(self) -> None:
-        self._busy += 1
-        # It is not positive where somebody awaits `consider` itself.
-        if self._busy > 0:
-            self._calm.clear()
+        """Count one more reply as in progress."""
+        self._in_progress += 1
+        # Where a test awaits `consider` itself, `take` has not counted it: then `_waiting` counts from
+        # 0 to -1 and back.
+        if self._in_progress > 0:
+            self._none_in_progress.clear()
 
     def _leave(self) -> None:
-        self._busy -= 1
-        if self._busy <= 0:
-            self._calm.set()
+        """Count one reply less as in progress."""
+        self._in_progress -= 1
+        if self._in_progress <= 0:
+            self._none_in_progress.set()
 
     @contextlib.contextmanager
     def _waiting(self) -> Iterator[None]:
-        """Do not count this reply as being made while it only waits.
+        """Do not count this reply as in progress while it only waits.
 
         `idle` returns meanwhile, so that a replay or a test can move the clock on.
         """

@@ -319,7 +319,7 @@ class Outbox:
     # ── working it off ──────────────────────────────────────────────────────────────────────
 
     async def run(self) -> None:
-        """Work the queue off until cancelled; then nobody waits any more."""
+        """Send what is queued until cancelled; then drop the rest, so that no sender waits forever."""
         try:
             while True:
                 await self._filled.wait()
@@ -392,7 +392,7 @@ class Outbox:
         """Return the next message in the queue; None if it is empty."""
         while self._queue:
             queued = self._queue.popleft()
-            # Where it is done, whoever sent it has given up.
+            # Whose sender was cancelled, or what was dropped as stale, stays in the queue until here.
             if not queued.result.done():
                 return queued
         self._filled.clear()
@@ -470,13 +470,13 @@ class Outbox:
             outcome = Outcome(OutcomeKind.REFUSED, str(error))
         finally:
             self.pace.call_ended(self._clock.now())
-        await self._settle(queued, outcome)
+        await self._finish_delivery(queued, outcome)
 
-    async def _settle(self, queued: _QueuedMessage, outcome: Outcome) -> None:
-        """Store what Twitch answered to a message. Raises StoreError."""
+    async def _finish_delivery(self, queued: _QueuedMessage, outcome: Outcome) -> None:
+        """Store what Twitch answered to a message, and hand it to the sender. Raises StoreError."""
         message = queued.message
         status = _status_of(outcome)
-        # One of unknown fate may have gone out, and would be refused as a repeat.
+        # A message of unknown fate may have gone out, so Twitch could refuse the same text as a repeat.
         if status is not ReplyStatus.REFUSED:
             self.pace.text_sent(message.text, self._clock.now())
         async with self._db.write() as tx:
@@ -489,6 +489,7 @@ class Outbox:
             )
         is_done = outcome.kind is OutcomeKind.DONE
         if message.keeps_text and is_done and outcome.twitch_id:
+            # A summary needs the bot's lines as context, and they are not ingested as others' are.
             self._overhear(message.text, outcome.twitch_id)
         log.info(
             "message sent",

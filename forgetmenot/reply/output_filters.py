@@ -128,22 +128,23 @@ def _without_markdown(text: str, _context: FilterContext) -> str:
 
 def _without_instructions(text: str, context: FilterContext) -> str:
     """Return a text without sentences that quote the instructions."""
-    runs_of_rules = _runs(context.rules)
+    rule_sequences = _word_sequences(context.rules)
 
     def is_quote(sentence: str) -> bool:
-        return not runs_of_rules.isdisjoint(_runs(sentence))
+        return not rule_sequences.isdisjoint(_word_sequences(sentence))
 
     return _cut_sentences(text, is_quote)
 
 
 @text_cache(16)
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    """Return every run of words that is as long as a quote."""
+def _word_sequences(text: str) -> frozenset[tuple[str, ...]]:
+    """Return all that are SHORTEST_QUOTE words side by side in a text."""
     text_words = words(text)
-    runs = set()
+    sequences = set()
     for start in range(len(text_words) - SHORTEST_QUOTE + 1):
-        runs.add(tuple(text_words[start : start + SHORTEST_QUOTE]))
-    return frozenset(runs)
+        sequence = text_words[start : start + SHORTEST_QUOTE]
+        sequences.add(tuple(sequence))
+    return frozenset(sequences)
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
@@ -187,14 +188,15 @@ def _with_one_at_name(text: str, context: FilterContext) -> str:
         leading = _LEADING_AT.match(text)
     called_names: set[str] = set()
 
-    def first_alone(match: re.Match[str]) -> str:
+    def with_at_if_first(match: re.Match[str]) -> str:
         name = match[1].casefold()
+        # The addressee is called already, by Twitch's reply.
         if called_names or name in speaker_names:
             return match[1]
         called_names.add(name)
         return match[0]
 
-    return _LATER_AT.sub(first_alone, text).rstrip()
+    return _LATER_AT.sub(with_at_if_first, text).rstrip()
 
 
 def _within_length(text: str, context: FilterContext) -> str:

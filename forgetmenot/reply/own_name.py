@@ -142,7 +142,7 @@ def without_name(text: str, identity: Identity) -> str:
 
     That is every @name, and a name at either end.
     """
-    rest = _without_at_name(clean(text), identity)
+    rest = _cut_at_names(clean(text), identity)
     for name in filter(_calls_without_at, _names(identity)):
         rest = _name_in_front(name).sub("", rest, count=1)
         rest = _without_name_behind(rest, name)
@@ -164,15 +164,20 @@ def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
 
 def without_at_name(text: str, identity: Identity) -> str:
     """Return a line without the bot's @name, wherever it stands."""
-    return clean(_without_at_name(clean(text), identity))
+    return clean(_cut_at_names(clean(text), identity))
 
 
-def _without_at_name(text: str, identity: Identity) -> str:
-    def replaced(match: re.Match[str]) -> str:
-        rest = _behind_own_name(match[1], identity)
-        return match[0] if rest is None else f" {rest}"
+def _cut_at_names(text: str, identity: Identity) -> str:
+    """Return a clean text without the bot's @names, and without the comma behind one in front."""
 
-    return _AT.sub(replaced, text).lstrip(" 、，")
+    def cut_own(match: re.Match[str]) -> str:
+        at_name = match[0]
+        rest = _rest_behind_own_name(match[1], identity)
+        if rest is None:
+            return at_name
+        return f" {rest}"
+
+    return _AT.sub(cut_own, text).lstrip(" 、，")
 
 
 def _name_in_front(name: str) -> re.Pattern[str]:
@@ -268,24 +273,31 @@ def _places(line_words: list[str], name_words: list[str]) -> list[int]:
     return places
 
 
-def _is_own(name: str, identity: Identity) -> bool:
-    return _behind_own_name(name, identity) is not None
+def _is_own(at_word: str, identity: Identity) -> bool:
+    """Return whether the word behind an @ is the bot's name."""
+    return _rest_behind_own_name(at_word, identity) is not None
 
 
-def _behind_own_name(called: str, identity: Identity) -> str | None:
-    """Return what follows the bot's name in what stands behind an @; None if that is another name.
+def _rest_behind_own_name(at_word: str, identity: Identity) -> str | None:
+    """Return what is left of the word behind an @ without the bot's name; None if it is another name.
 
-    Where no space parts words, the sentence goes on: "@ForgetMeNotさん", "@ForgetMeNot你好".
+    Usually that is "". In a script without spaces the sentence follows at once: of "@ForgetMeNot你好"
+    it is "你好". An honorific belongs to the name: of "@ForgetMeNotさん" it is "".
     """
     own_names = {name.replace(" ", "") for name in _names(identity)}
+    # The longest first, since one name of the bot may begin with another.
     for own_name in sorted(own_names, key=len, reverse=True):
-        if called[: len(own_name)].casefold() != own_name.casefold():
+        if at_word[: len(own_name)].casefold() != own_name.casefold():
             continue
-        rest = called[len(own_name) :]
-        honorific = next((end for end in honorifics() if rest.startswith(end)), "")
-        goes_on = UNSPACED.match(rest) and not UNSPACED.match(own_name[-1])
-        if not rest or honorific or goes_on:
-            return rest.removeprefix(honorific)
+        rest = at_word[len(own_name) :]
+        if not rest:
+            return ""
+        for honorific in honorifics():
+            if rest.startswith(honorific):
+                return rest.removeprefix(honorific)
+        # Letters of the name's own script would make it a longer name.
+        if UNSPACED.match(rest) and not UNSPACED.match(own_name[-1]):
+            return rest
     return None
 
 

@@ -12,7 +12,7 @@ PER_WINDOW_AS_MODERATOR = 100
 
 
 class SendRateLimiter:
-    """Tells when there is a place for another message. All times are in ms."""
+    """Computes when there is a place for another message. All times are in ms."""
 
     def __init__(
         self,
@@ -23,11 +23,14 @@ class SendRateLimiter:
         """`slow_ms` returns how long slow mode makes the bot wait between two messages."""
         self._per_window = per_window
         self._slow_ms = slow_ms
+        # when the messages of the present window were handed to Twitch, the oldest first
         self._called_at: list[int] = []
         self._last_call_at: int | None = None
+        # by casefolded text: when it was sent last
         self._text_sent_at: dict[str, int] = {}
+        # when the pause ends that Twitch asked for
         self._not_before = 0
-        # Returns whether the bot has the higher limit of moderators.
+        # Returns whether the bot has the higher limit of moderators. Set from outside, once it is known.
         self.moderates: Callable[[], bool] = lambda: False
 
     def call_begins(self, now: int) -> None:

@@ -118,9 +118,9 @@ class Conversations(Struct, frozen=True):
     answered_at: Mapping[str, int]
     # names (casefolded) of those who spoke lately
     speakers: Collection[str] = ()
-    # ids of those whom it answered when they asked outright, and nobody has spoken since
-    fresh: Collection[str] = ()
-    # ids of those whom its last answer asked something
+    # ids of those whom it answered when they asked outright, while nobody has spoken since
+    just_answered: Collection[str] = ()
+    # ids of those to whom its last answer ended in a question
     asked: Collection[str] = ()
 
 
@@ -217,10 +217,9 @@ def _continues(
     settings: Settings,
     now: int,
 ) -> bool:
-    """Return whether a line may go on with a talk: soon after an answer to the same viewer.
+    """Return whether a line without the bot's name goes on with a talk.
 
-    It needs a sign that it is for the bot: it answers the bot's question, or nobody has spoken in
-    between and it asks or speaks to somebody, or a later line asks somebody ("are you sure?").
+    It must come soon after an answer to the same viewer, and show that it is for the bot.
     """
     answered_at = talks.answered_at.get(event.user_id)
     if answered_at is None:
@@ -231,16 +230,18 @@ def _continues(
         return False
     if is_to_somebody_else(event, identity, talks.speakers):
         return False
-    line_words = words(event.text)
-    is_next_line = event.user_id in talks.fresh
+    is_next_line = event.user_id in talks.just_answered
     if is_next_line and event.user_id in talks.asked:
+        # It answers the bot's question.
         return not _is_no_talk(event.text)
+    line_words = words(event.text)
     asks = _QUESTION.search(event.text) is not None
     says_you = not _SECOND_PERSON.isdisjoint(line_words[:3])
+    if not is_next_line:
+        # By now it may be for somebody else, so it takes both signs: "are you sure?".
+        return asks and says_you
     goes_on = not _GOING_ON.isdisjoint(line_words[:1])
-    if is_next_line:
-        return asks or says_you or goes_on
-    return asks and says_you
+    return asks or says_you or goes_on
 
 
 def is_unfinished(question: str, *, goes_on: bool) -> bool:

@@ -124,6 +124,7 @@ class _Draft(NamedTuple):
 
 
 async def _asks_nothing(_event: ChatEvent) -> str:
+    """Ask no question."""
     return ""
 
 
@@ -152,7 +153,10 @@ class ReplyWriter(Struct):
     hasten_summary: Callable[[Collection[int]], None] = _hastens_nothing
 
     async def words_for(self, pending: PendingReply) -> Words:
-        """Return the words of a reply, or a reason for none. Raises StoreError."""
+        """Return the words of a reply, or a reason for none. Raises StoreError.
+
+        If lines or notes of its prompt were withdrawn while the model wrote, it is written anew.
+        """
         for _draft in range(DRAFTS_LIMIT):
             await self.flush()
             if await self._was_cleared(pending):
@@ -252,6 +256,7 @@ class ReplyWriter(Struct):
     async def _record_prompt(
         self, pending: PendingReply, telemetry: dict[str, object]
     ) -> None:
+        """Store what stood in the prompt, for "why did it say that?". Raises StoreError."""
         async with self.db.write() as tx:
             await bot_messages.record_prompt(tx, pending.reply_id, telemetry)
 
@@ -323,6 +328,7 @@ class ReplyWriter(Struct):
         return reason("cleared") if withdrawn else ""
 
     async def _withdrawn(self, composed: ComposedPrompt) -> frozenset[_WithdrawnRow]:
+        """Return the rows of a prompt that may not be mentioned any more. Raises StoreError."""
         return await self.db.together(partial(_withdrawn_rows, composed=composed))
 
     # ── the words ───────────────────────────────────────────────────────────────────────────
@@ -330,7 +336,7 @@ class ReplyWriter(Struct):
     async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
         """Return the words, and the problem if there are none. Stores what is known of the answer."""
         reply = read_reply(answer)
-        polished = await self._settle(draft, reply)
+        polished = await self._act_and_polish(draft, reply)
         prompt = draft.composed.prompt
         used_ids: list[int] = []
         if polished.text:
@@ -353,14 +359,18 @@ class ReplyWriter(Struct):
             return polished.text, ""
         return "", reply.problem
 
-    async def _settle(self, draft: _Draft, reply: ModelReply) -> Polished:
-        """Act, if something was proposed and there is time for it, and polish the words that fit."""
+    async def _act_and_polish(self, draft: _Draft, reply: ModelReply) -> Polished:
+        """Carry out what the reply proposes, and return the words that fit what came of it, polished.
+
+        No words if it is too late for the action.
+        """
         pending = draft.pending
         context = draft.context
         proposal = reply.proposal
-        fired: tuple[str, ...] = ()
+        # An answer that was cut off is recorded like the work of a filter: "unfinished".
+        reading_filters: tuple[str, ...] = ()
         if reply.problem and reply.say:
-            fired = (reply.problem,)
+            reading_filters = (reply.problem,)
         if proposal is not None and pending.event.kind is EventKind.SPOKEN:
             # Anybody near the microphone is heard, so nothing is done for what was said aloud.
             reply = replace(reply, say=proposal.if_refused)
@@ -368,19 +378,22 @@ class ReplyWriter(Struct):
         if proposal is not None:
             if self.outbox.refusal_reason(pending.deadline):
                 # It is neither done nor claimed.
-                return Polished("", (*fired, "too late"))
+                return Polished("", (*reading_filters, "too late"))
+            # The model's words claim the action. They are sent only if it is done, so here the
+            # filter against claims has to let them pass.
             context = replace(context, done=context.done | {proposal.name})
         polished = polish(reply.say, context)
         if proposal is not None:
             text = await self._carry_out(draft, proposal, polished.text)
             polished = replace(polished, text=text)
         elif not polished.text and "claim" in polished.filters:
+            # The words only claimed what was never proposed.
             language = in_language(pending.settings.bot.language)
             polished = replace(polished, text=language("action.neutral"))
         polished = await self._without_suppressed(draft, polished)
         # Once more, since what a cut leaves in front may be a command.
         text = polish(polished.text, context).text
-        return Polished(text, (*fired, *polished.filters))
+        return Polished(text, (*reading_filters, *polished.filters))
 
     async def _without_suppressed(self, draft: _Draft, polished: Polished) -> Polished:
         """Return the words without suppressed topics and hidden names."""
@@ -458,9 +471,10 @@ class ReplyWriter(Struct):
 
 
 def _means_everything(pending: PendingReply, proposal: Proposal) -> bool:
-    """Return whether the model read a wish to be forgotten altogether, in whatever language.
+    """Return whether somebody wishes that everything about them is forgotten, as the model reads it.
 
-    Not in a silent preview, which is shown to nobody who could answer.
+    That is a proposal to forget "everything" of the speaker; the model knows the wish in any language.
+    False in a silent preview, since nobody there could confirm it.
     """
     if proposal.name != "forget" or pending.settings.bot.mode is Mode.SHADOW:
         return False

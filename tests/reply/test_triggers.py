@@ -39,7 +39,9 @@ NOW = 1_784_894_400_000
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "little marmot"))
 NOBODY = Conversations({})
 TALKING = Conversations({"1": NOW - 60_000}, {"bob", "carol"})
-FRESH = Conversations({"1": NOW - 60_000}, {"bob", "carol"}, fresh={"1"})
+JUST_ANSWERED = Conversations(
+    {"1": NOW - 60_000}, {"bob", "carol"}, just_answered={"1"}
+)
 MENTIONS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
 LIVE = Settings(bot=BotSettings(mode=Mode.LIVE))
 
@@ -220,7 +222,7 @@ GOES_ON = {
 @pytest.mark.parametrize("text", GOES_ON)
 def test_a_line_without_its_name_needs_a_sign_that_it_is_for_the_bot(text: str) -> None:
     """Whoever was answered once is not followed around, and what is said to others is for them."""
-    is_next = kind_of(text, FRESH) is TriggerKind.FOLLOW_UP
+    is_next = kind_of(text, JUST_ANSWERED) is TriggerKind.FOLLOW_UP
     is_later = kind_of(text, TALKING) is TriggerKind.FOLLOW_UP
     assert (is_next, is_later) == GOES_ON[text]
 
@@ -259,7 +261,7 @@ def test_a_reply_to_somebody_else_goes_on_with_no_talk(
     replied_to: str, kind: TriggerKind | None
 ) -> None:
     reply_to = ReplyTo("m1", replied_to, "bob", "hi")
-    assert kind_of("are you sure?", FRESH, reply_to=reply_to) is kind
+    assert kind_of("are you sure?", JUST_ANSWERED, reply_to=reply_to) is kind
 
 
 def test_points_are_a_request_whatever_is_written() -> None:
@@ -270,7 +272,7 @@ def test_points_are_a_request_whatever_is_written() -> None:
 
 def test_what_goes_on_is_the_line_itself() -> None:
     event = said("are you sure?")
-    trigger = trigger_of(event, BOT, FRESH, MENTIONS, NOW)
+    trigger = trigger_of(event, BOT, JUST_ANSWERED, MENTIONS, NOW)
     assert trigger == Trigger(TriggerKind.FOLLOW_UP, event, "are you sure?")
 
 
@@ -307,12 +309,14 @@ def test_a_name_alone_and_the_next_line_are_one_question(
 
 
 def test_a_line_of_emotes_goes_on_with_no_talk() -> None:
-    assert kind_of("what is Kappa?", FRESH) is TriggerKind.FOLLOW_UP
-    assert kind_of("what is Kappa?", FRESH, emote_only=True) is None
+    assert kind_of("what is Kappa?", JUST_ANSWERED) is TriggerKind.FOLLOW_UP
+    assert kind_of("what is Kappa?", JUST_ANSWERED, emote_only=True) is None
 
 
 def test_an_answer_to_its_question_is_for_the_bot() -> None:
-    asked = Conversations({"1": NOW - 60_000}, {"bob"}, fresh={"1"}, asked={"1"})
+    asked = Conversations(
+        {"1": NOW - 60_000}, {"bob"}, just_answered={"1"}, asked={"1"}
+    )
     assert kind_of("my cat is called Miso", asked) is TriggerKind.FOLLOW_UP
     assert kind_of("LUL", asked) is None
     assert (
