@@ -24,7 +24,7 @@ from forgetmenot.errors import ODD_INPUT, FactRefused, SettingsError
 from forgetmenot.llm.answer_text import json_object, unwrapped, visible_text
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
-from forgetmenot.memory import summarizer, transcript, transfer
+from forgetmenot.memory import summarizer, summary_instructions, transfer
 from forgetmenot.memory.proposals import Screen, answer_items, checked_changes
 from forgetmenot.operations import proposed_params
 from forgetmenot.operations.commands import OPERATIONS
@@ -93,7 +93,7 @@ def _reply(text: str) -> None:
 
 
 def _summary(text: str) -> None:
-    written = transcript.read_summary(text) or text
+    written = summary_instructions.read_summary(text) or text
     handles = Handles.of(["1", "2"])
     summarizer.storable_summary(
         written,

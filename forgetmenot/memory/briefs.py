@@ -21,7 +21,7 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter
-from forgetmenot.memory.transcript import (
+from forgetmenot.memory.summary_instructions import (
     BRIEFS,
     BRIEFS_SCHEMA,
     WRITTEN_IN,

@@ -53,7 +53,8 @@ from forgetmenot.memory.proposals import (
 )
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter, number_of_words
-from forgetmenot.memory.transcript import memory_request, waiting_time
+from forgetmenot.memory.summary_instructions import memory_request
+from forgetmenot.memory.transcript import waiting_time
 from forgetmenot.people.handles import Handles, streamer_of
 from forgetmenot.settings.schema import Settings, current_persona
 from forgetmenot.store import episodes, events, notes

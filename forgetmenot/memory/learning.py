@@ -38,7 +38,8 @@ from forgetmenot.languages import Language, reason
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import seen, visits
 from forgetmenot.memory.summarizer import Summarizer
-from forgetmenot.memory.transcript import SUMMARY_WORDS, Cut, Window, windows
+from forgetmenot.memory.summary_instructions import SUMMARY_WORDS
+from forgetmenot.memory.transcript import Cut, Window, windows
 from forgetmenot.past_chat.chat_file import PastChat, Unread
 from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.people.names import owners

@@ -19,7 +19,7 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.languages import ENGLISH, Language, in_language
 from forgetmenot.logs import log
 from forgetmenot.memory.summarizer import MemoryWriter, within
-from forgetmenot.memory.transcript import (
+from forgetmenot.memory.summary_instructions import (
     RECAP,
     SUMMARY_WORDS,
     memory_request,

@@ -35,17 +35,19 @@ from forgetmenot.memory.proposals import (
     without_ages,
 )
 from forgetmenot.memory.sentence_times import times_of_sentences
-from forgetmenot.memory.transcript import (
+from forgetmenot.memory.summary_instructions import (
     SUMMARY_SCHEMA,
     SUMMARY_WORDS,
-    Window,
-    introduce,
     memory_request,
-    participations,
     read_language,
     read_summary,
-    shown_speakers,
     summary_instructions,
+)
+from forgetmenot.memory.transcript import (
+    Window,
+    introduce,
+    participations,
+    shown_speakers,
     tells_of_anything,
     transcript,
 )

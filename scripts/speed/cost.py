@@ -16,7 +16,8 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.llm.offline import Offline
-from forgetmenot.memory import extraction, transcript
+from forgetmenot.memory import extraction
+from forgetmenot.memory.summary_instructions import BRIEFS, RECAP, SUMMARY, WRITER
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import counts
@@ -31,9 +32,9 @@ ASKS_EVERY = 100
 QUESTION = "@forgetmenot_bot how are the stairs of the lighthouse?"
 CLAIM_EVERY = 8
 _BEGINS = {
-    transcript.SUMMARY: Purpose.SUMMARY,
-    transcript.RECAP: Purpose.RECAP,
-    transcript.BRIEFS: Purpose.BRIEF,
+    SUMMARY: Purpose.SUMMARY,
+    RECAP: Purpose.RECAP,
+    BRIEFS: Purpose.BRIEF,
     extraction.SYSTEM: Purpose.EXTRACT,
 }
 
@@ -91,7 +92,7 @@ class Billing(SimOpenAI):
 
 def _own_words(instructions: str) -> str:
     """The beginning that no other call's instructions have."""
-    return instructions.removeprefix(transcript.WRITER).strip().partition("{")[0][:60]
+    return instructions.removeprefix(WRITER).strip().partition("{")[0][:60]
 
 
 def _compact(schema: object) -> str:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.memory.proposals import text_fault
 from forgetmenot.memory.summarizer import QUOTE_WORDS, storable_summary, uncopied
-from forgetmenot.memory.transcript import read_summary
+from forgetmenot.memory.summary_instructions import read_summary
 from forgetmenot.people.handles import Handles
 from forgetmenot.settings.schema import PrivacySettings
 

@@ -7,12 +7,8 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
-from forgetmenot.memory.transcript import (
-    Cut,
-    summary_instructions,
-    transcript,
-    windows,
-)
+from forgetmenot.memory.summary_instructions import summary_instructions
+from forgetmenot.memory.transcript import Cut, transcript, windows
 from forgetmenot.people.handles import Handles
 
 MINUTE = 60_000

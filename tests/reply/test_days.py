@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import DAY, MINUTE
-from forgetmenot.memory.transcript import SUMMARY
+from forgetmenot.memory.summary_instructions import SUMMARY
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import BotSettings
 from forgetmenot.store import streams
