@@ -47,6 +47,7 @@ from forgetmenot.store import (
     episodes,
     leftovers,
     notes,
+    person_deletion,
     personal_data,
     privacy_choices,
     traced_texts,
@@ -385,7 +386,7 @@ async def erase_rows(
     report.doubtful = len(doubtful)
     async with db.write() as tx:
         await personal_data.keep_doubtful(tx, doubtful, now)
-        await privacy_choices.delete_person(tx, viewer_id, now)
+        await person_deletion.delete_person(tx, viewer_id, now)
         # In the same transaction: after it nobody knows that something is left to wipe.
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
     await asyncio.to_thread(_empty_logs, db.path, person)
@@ -471,13 +472,13 @@ async def _delete_some(
 
     A stop in between leaves the viewer hidden, and `erase_due` goes on.
     """
-    facts = await personal_data.facts_of(db, viewer_id, privacy_choices.NOTES_AT_ONCE)
+    facts = await personal_data.facts_of(db, viewer_id, person_deletion.NOTES_AT_ONCE)
     async with db.write() as tx:
         report.notes += await notes.delete_of_subject(tx, viewer_id, list(facts))
     async with db.write() as tx:
-        deleted_lines, is_more_chat = await privacy_choices.delete_chat(tx, viewer_id)
+        deleted_lines, is_more_chat = await person_deletion.delete_chat(tx, viewer_id)
     report.events += deleted_lines
-    may_have_more_notes = len(facts) == privacy_choices.NOTES_AT_ONCE
+    may_have_more_notes = len(facts) == person_deletion.NOTES_AT_ONCE
     return is_more_chat or may_have_more_notes
 
 

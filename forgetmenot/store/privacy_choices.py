@@ -1,4 +1,4 @@
-"""Marks and carries out what was decided about people's data, in the rows of the memory.
+"""Marks what was decided about people's data, in the rows of the memory.
 
 Viewers ask to be erased or opt out; the channel bans and lifts bans. Each decision is first written as a request into
 the file of store/privacy_requests; the memory counts how many of them it has carried out.
@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping
 
 from forgetmenot.durations import DAY
 from forgetmenot.store import channel_state, episodes, viewers
-from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction
 from forgetmenot.store.events import Clear
 from forgetmenot.store.personal_data import names_of
@@ -95,75 +94,6 @@ async def erasures_due(source: Source, now: int) -> list[str]:
         ORDER BY id
     """
     return await source.column(sql, (now - BANNED_FOR,))
-
-
-LINES_AT_ONCE = 200
-
-
-# Rows that one transaction of an erasure deletes.
-NOTES_AT_ONCE = 40
-
-
-async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
-    """Delete a viewer's actions, and a part of their lines and of the bot's answers to them.
-
-    Returns how many lines were deleted, and whether there may be more. Answers are deleted before their lines. An
-    action that is running or must still be undone stays, without the viewer.
-    """
-    is_settled = "revert_at IS NULL AND status != 'running'"
-    sql = f"DELETE FROM action_logs WHERE (asked_by = ?1 OR target_id = ?1) AND {is_settled}"
-    await tx.execute(sql, (viewer_id,))
-    values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
-    lines = """
-        SELECT seq, id
-        FROM events
-        WHERE viewer_id = :viewer OR target_id = :viewer
-        ORDER BY seq
-        LIMIT :limit
-    """
-    answers = f"""
-        SELECT id
-        FROM bot_messages
-        WHERE :viewer IN (viewer_id, about_id)
-            OR event_id IN (SELECT id FROM ({lines}))
-        LIMIT :limit
-    """
-    cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
-    answer_texts = (
-        f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
-    )
-    is_answer = f"from_bot = 1 AND text IN ({answer_texts})"
-    await tx.execute(f"UPDATE events SET {cleared} WHERE {is_answer}", values)
-    deleted_answers = await tx.execute(
-        f"DELETE FROM bot_messages WHERE id IN ({answers})", values
-    )
-    # there may be more answers to the same lines
-    if deleted_answers == LINES_AT_ONCE:
-        return 0, True
-    # The key of an episode holds the id of a line: it goes while the line is still there to say
-    # which.
-    keys = f"SELECT 'line:' || id FROM ({lines})"
-    await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)
-    deleted_lines = await tx.execute(
-        f"DELETE FROM events WHERE seq IN (SELECT seq FROM ({lines}))", values
-    )
-    # counted as redacted, so that the counts of lines still add up
-    await add_counts(tx, {"pruned_redacted": deleted_lines})
-    return deleted_lines, deleted_lines == LINES_AT_ONCE
-
-
-async def delete_person(
-    tx: Transaction,
-    viewer_id: str,
-    now: int,
-) -> None:
-    """Delete a viewer's row and what the schema deletes with it. An opt-out is kept as a request."""
-    opted_out_at = await tx.value(
-        "SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)
-    )
-    if opted_out_at is not None and not tx.requests.is_out(viewer_id):
-        await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
-    await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
 
 
 # ── opting out ────────────────────────────────────────────────────────────────────────

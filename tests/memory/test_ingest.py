@@ -11,7 +11,7 @@ from forgetmenot.domain import Redaction
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import privacy_choices, viewers
+from forgetmenot.store import person_deletion, privacy_choices, viewers
 from forgetmenot.store.counts import LineCounts, all_counts, line_counts
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, line
@@ -89,7 +89,7 @@ async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(
     now = channel.clock.now()
     async with channel.db.write() as tx:
         await privacy_choices.opt_out(tx, "login:alice", now)
-        await privacy_choices.delete_person(tx, "login:alice", now)
+        await person_deletion.delete_person(tx, "login:alice", now)
     channel.say("alice", "hello")
     await channel.ingest.flush()
     assert await channel.db.value("SELECT count(*) FROM viewers") == 0

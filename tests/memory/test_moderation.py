@@ -17,6 +17,7 @@ from forgetmenot.store import (
     data_export,
     dock_rows,
     events,
+    person_deletion,
     privacy_choices,
 )
 from forgetmenot.store.invariants import verify
@@ -111,7 +112,7 @@ async def test_an_erasure_and_an_opt_out_leave_no_id_of_theirs(
     ]
     async with bot.db.write() as tx:
         await privacy_choices.opt_out(tx, CAROL, clock.now())
-        await privacy_choices.delete_chat(tx, ALICE)
+        await person_deletion.delete_chat(tx, ALICE)
     ids = await bot.db.column("SELECT id FROM events WHERE kind = 'moderation'")
     assert not [one for one in ids if CAROL in one or ALICE in one or "5555" in one]
     assert await bot.db.column(

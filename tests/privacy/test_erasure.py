@@ -17,6 +17,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     channel_state,
     notes,
+    person_deletion,
     personal_data,
     privacy_choices,
     viewers,
@@ -37,7 +38,7 @@ ALICE = "id-viewer0"
 async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(
     channel: Channel,
 ) -> None:
-    for number in range(privacy_choices.LINES_AT_ONCE + 1):
+    for number in range(person_deletion.LINES_AT_ONCE + 1):
         channel.say("viewer0", f"zitherbloom {number}")
         channel.say("viewer1", f"nice {number}")
     await channel.ingest.flush()
@@ -48,12 +49,12 @@ async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(
     assert await _delete_some(
         channel.db, ALICE, report
     )  # one part; then the program ends
-    assert report.events == privacy_choices.LINES_AT_ONCE
+    assert report.events == person_deletion.LINES_AT_ONCE
     [finished] = await Eraser(db=channel.db, clock=channel.clock).erase_due()
     assert finished.events == 1
     left = await channel.db.column("SELECT text FROM events")
     assert (len(left), [text for text in left if "zitherbloom" in text]) == (
-        privacy_choices.LINES_AT_ONCE + 1,
+        person_deletion.LINES_AT_ONCE + 1,
         [],
     )
     assert await verify(channel.db, now=now) == []
