@@ -352,7 +352,7 @@ class Extractor(MemoryWriter):
             report=report,
             now=now,
             lines=lines,
-            counted_lines=await _counted_lines(tx, lines),
+            applied_lines=await _applied_lines(tx, lines),
             speakers=speakers,
         )
         refused_before = report.refused.copy()
@@ -443,12 +443,12 @@ def _still_there(
     return present_people
 
 
-async def _counted_lines(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
-    """Return the ids of lines that counted when they were said: commands, corrections."""
+async def _applied_lines(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
+    """Return the ids of lines that changed notes as soon as they were said: commands and corrections."""
     # such a line has an episode of its own, with this key
     keys = {line.id: episodes.key_of_line(line.id) for line in lines}
-    counted_keys = await episodes.ids_by_key(tx, list(keys.values()))
-    return frozenset(line_id for line_id, key in keys.items() if key in counted_keys)
+    applied_keys = await episodes.ids_by_key(tx, list(keys.values()))
+    return frozenset(line_id for line_id, key in keys.items() if key in applied_keys)
 
 
 def nearest_notes(
@@ -525,8 +525,8 @@ def _row(note: Note) -> str:
 class _ProposalMerger(Struct):
     """Merges what a model proposed of one episode, proposal by proposal.
 
-    `lines`: of the episode, as far as they are not deleted yet. `counted_lines`: the ids of those that counted already
-    when they were said. `speakers`: who spoke, without hidden people. `written`: notes added or superseding.
+    `lines`: of the episode, as far as they are not deleted yet. `applied_lines`: the ids of those that changed notes as
+    soon as they were said. `speakers`: who spoke, without hidden people. `written`: notes added or superseding.
     """
 
     tx: Transaction
@@ -536,7 +536,7 @@ class _ProposalMerger(Struct):
     report: ExtractReport
     now: int
     lines: Sequence[Line] = ()
-    counted_lines: frozenset[str] = frozenset()
+    applied_lines: frozenset[str] = frozenset()
     speakers: Sequence[Participant] = ()
     written: int = 0
 
@@ -572,7 +572,7 @@ class _ProposalMerger(Struct):
             self.lines,
             speaker_id,
             self.episode.ended_at,
-            counted_lines=self.counted_lines,
+            applied_lines=self.applied_lines,
         )
         # a clock that ran ahead must not make a note from the future
         at = min(at, self.now)
@@ -660,13 +660,14 @@ def said_at(
     speaker_id: str | None,
     otherwise: int,
     *,
-    counted_lines: Collection[str] = (),
+    applied_lines: Collection[str] = (),
 ) -> int:
     """Return when a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
 
     `speaker_id` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import.
-    `counted_lines`: the ids of lines that counted already, the last choice, and the first of them: "I don't like tea
-    any more" has the words of "likes tea", and must not make that the newer of the two.
+    `applied_lines`: the ids of lines that changed notes as soon as they were said. The time of one, the oldest, is
+    returned only where no other line fits as well: "I don't like tea any more" has the words of "likes tea", and must
+    not make that the newer of the two.
     """
     fact_stems = telling_stems(fact)
     most_shared = 0
@@ -681,7 +682,7 @@ def said_at(
         elif shared and shared == most_shared:
             closest_lines.append(line)
     uncounted_times = [
-        line.at for line in closest_lines if line.id not in counted_lines
+        line.at for line in closest_lines if line.id not in applied_lines
     ]
     if uncounted_times:
         return max(uncounted_times)

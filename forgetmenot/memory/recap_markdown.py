@@ -148,7 +148,10 @@ def _regulars(
     returners: Sequence[str],
     people: PeopleSettings,
 ) -> list[str]:
-    """Return the ids of those who may stand in a recap by name: whoever came often, of returners whenever that was."""
+    """Return the ids of those who may stand in a recap by name: whoever came to enough streams lately.
+
+    For returners, who were away lately, the streams of all time count.
+    """
     regulars = []
     for viewer_id, visits in attendance.items():
         stream_count = visits.lately
@@ -173,6 +176,7 @@ class _Page:
         self._say = in_language(settings.bot.language)
         self._source = source
         self._stream = stream
+        # only a stream that is over gets a recap, so it has an end
         self._ended_at = stream.ended_at or stream.started_at
         self._settings = settings
         self._names = names
@@ -214,7 +218,7 @@ class _Page:
         moments = await self._moments()
         quotable = await self._quotable()
         shown_quotes = []
-        for text, answered_id in best_quotes(quotable):
+        for text, answered_id in distinct_quotes(quotable):
             shown_quotes.append(await self._shown(text, answered_id))
         bot_name = escape_markdown(self._settings.bot.name)
         quotes_title = self._say("recap.quotes", name=bot_name)
@@ -372,8 +376,11 @@ def _anniversary_lines(
     return [escape_markdown(line)]
 
 
-def best_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the first of the bot's lines that differ and name no command, each with whom it answered."""
+def distinct_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the first QUOTES_LIMIT of the bot's lines that differ and name no command.
+
+    A line is (text, the id of the viewer whom it answered).
+    """
     quotes: list[tuple[str, str]] = []
     used: set[str] = set()
     for text, viewer_id in lines:

@@ -420,24 +420,25 @@ def _new_note(read: ReadLine, note_id: int) -> NewNote:
 async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str]:
     """Return the id of the person that each line is about, by the line's number.
 
-    A line is missing whose login several people had, and nobody can say who had it when the line was said.
+    A file names people by id or by login. A line is left out if its login had several owners and it is not known whose
+    it was when the line was said.
     """
-    typed_names = {read.subject for read in batch if read.subject is not None}
-    provisional_ids = {provisional_id(name) for name in typed_names}
-    known_ids = set(await viewers.existing(tx, typed_names | provisional_ids))
-    spans_by_login = await names.spans_by_login(tx, typed_names)
+    ids_or_logins = {read.subject for read in batch if read.subject is not None}
+    provisional_ids = {provisional_id(login) for login in ids_or_logins}
+    known_ids = set(await viewers.existing(tx, ids_or_logins | provisional_ids))
+    spans_by_login = await names.spans_by_login(tx, ids_or_logins)
     subjects: dict[int, str] = {}
     for read in batch:
-        name = read.subject
-        if name is None:
+        id_or_login = read.subject
+        if id_or_login is None:
             continue
-        spans = spans_by_login.get(name)
+        spans = spans_by_login.get(id_or_login)
         # a login may be of digits alone
-        is_new_id = name.isdigit() and spans is None
-        if name in known_ids or is_new_id:
-            subjects[read.number] = name
+        is_new_id = id_or_login.isdigit() and spans is None
+        if id_or_login in known_ids or is_new_id:
+            subjects[read.number] = id_or_login
         elif spans is None:
-            subjects[read.number] = provisional_id(name)
+            subjects[read.number] = provisional_id(id_or_login)
         else:
             viewer_id = meant_at(spans, read.said_at)
             if viewer_id is not None:
