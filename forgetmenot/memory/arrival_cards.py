@@ -68,7 +68,10 @@ async def arrivals(
     settings: Settings,
     now: int,
 ) -> list[Card]:
-    """Return cards about the newest who wrote their first line of a stream within ten minutes."""
+    """Return cards about who came in last: whose first line of this stream is at most SHOWN_FOR old.
+
+    The setting `earpiece` says about whom, and `earpiece_without` lists logins to leave out.
+    """
     dock = settings.dock
     if dock.earpiece is Earpiece.OFF:
         return []

@@ -343,7 +343,11 @@ async def _changed_since(
     shown_notes: Sequence[Note],
     suppressed: SuppressionFilter,
 ) -> Sources:
-    """Return what is new among `known` since the last brief, and what of that brief is no longer so."""
+    """Return what the next brief is made of: the last brief, and what changed since it was written.
+
+    `shown_notes`: all notes that a brief may rest on. `known`: those of them that matter most. A note has ended for the
+    brief if it was in it, or if a note that is new since took its place.
+    """
     standing = []
     for note in shown_notes:
         if note.id in last.notes and not _is_newer(note, last):

@@ -495,17 +495,21 @@ async def _reactivate(
     note: Note,
     now: int,
 ) -> Note:
-    """Reactivate a retracted note; a note that an undo had reactivated in its place is superseded again."""
+    """Reactivate a retracted note, and return it.
+
+    If it was retracted by an undo, which reactivated the notes that it had superseded, these are superseded again.
+    """
     bring_back = _request_about(tx, RequestKind.BRING_BACK, note, now)
+    # its subject had asked for its removal, which a restore would carry out again
     if tx.requests.is_removed(bring_back):
         await privacy_choices.write_request(tx, bring_back)
     last_change = await _last_change(tx, note.id)
-    in_its_place = []
+    predecessors: list[Note] = []
     if last_change.cause == UNDONE:
-        in_its_place = await _reactivated_at(tx, note.subject_id, last_change.at)
+        predecessors = await _reactivated_at(tx, note.subject_id, last_change.at)
     await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
-    for active in in_its_place:
-        await _supersede_again(tx, active, note.id, now)
+    for predecessor in predecessors:
+        await _supersede_again(tx, predecessor, note.id, now)
     return replace(note, status=NoteStatus.ACTIVE)
 
 
@@ -514,7 +518,7 @@ async def _reactivated_at(
     subject_id: str | None,
     at: int,
 ) -> list[Note]:
-    """Return the notes that are active because of an undo at a time (ms): that retracted others in the same moment."""
+    """Return the notes that an undo at this time (ms) reactivated, as far as they are active still."""
     active_notes = await notes.of_subject(tx, subject_id, LIVE)
     active_ids = [active.id for active in active_notes]
     undone_ids = await notes.changed_last(tx, active_ids, UNDONE, at)

@@ -536,7 +536,10 @@ def _moderation_event(
 def _first_of_each(
     placed: Sequence[tuple[TakenLine, int | None]], new_ids: Collection[str] | None
 ) -> list[tuple[TakenLine, int | None]]:
-    """Return the lines that were stored now, each once. `new_ids`: those of their events; None: all of them."""
+    """Return the lines of events that were new, each once.
+
+    `new_ids`: the ids of these events; None if all were new, and none came twice.
+    """
     if new_ids is None:
         return list(placed)
     first_lines: dict[str, tuple[TakenLine, int | None]] = {}
@@ -567,9 +570,9 @@ async def _dated_redactions(
     batch: Sequence[TakenLine | Redaction],
     now: int,
 ) -> list[Redaction]:
-    """Return the clears of a batch, none dated later than when it came: it would cover what is said after it.
+    """Return the clears of a batch, each dated at the latest when it came in: else it would clear later lines, too.
 
-    That is by Twitch's time, which may be ahead of ours; the lines before a clear show by how much.
+    A clear and a line have the time of Twitch's clock, which may be ahead of ours: by how much, the lines before show.
     """
     redactions: list[Redaction] = []
     if not any(isinstance(item, Redaction) for item in batch):

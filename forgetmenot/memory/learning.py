@@ -294,6 +294,7 @@ class Learner:
 
     async def _read(self, file: PastChat, report: Learned) -> AsyncIterator[int]:
         """Read a file from where it was left; yield after each window how many of its lines were read in all."""
+        # what could not be read of it, which the report names
         if file.unread:
             report.bad[str(file.path)] = file.unread
         lines_read = await _lines_read(self._db, file)
@@ -314,7 +315,7 @@ class Learner:
                 return
             await self._after_live_chat()
             is_read = False
-            # again where somebody of it left while the model was thinking
+            # the window is read again if one of its people left while the model was thinking
             while not is_read and not self._ends(report):
                 is_read = await self._read_window(events_read, lines_read, file, report)
             if is_read:
@@ -580,10 +581,7 @@ def _is_within(event: ChatEvent, spans: Iterable[HeardSpan]) -> bool:
 
 
 async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
-    """Return the ids that the bot itself may have in a file.
-
-    None where it was never signed in and has no login set.
-    """
+    """Return the ids that the bot itself may have in a file; no ids if it never signed in and has no login set."""
     state = await channel_state.read_all(source)
     signed_in_login = state.get("bot_login", "")
     set_login = settings.twitch.bot_login.lstrip("@")

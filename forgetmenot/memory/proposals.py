@@ -221,9 +221,10 @@ def _change(
     subject: Participant | None,
     subjects: Sequence[Participant] = (),
 ) -> ProposedChange:
-    """Return the change to the notes of one subject, None: of the channel. Raises FactRefused.
+    """Return the change to the notes of one subject. Raises FactRefused.
 
-    `subjects`: all the people of whom it is true.
+    `subject`: None for a fact about no person; then "who" is one of _PLACES. `subjects`: all the people of whom it is
+    true. "who", "said_by" and "fact" of the fields are texts.
     """
     # The other fields may have any value: one odd field must not cost the whole note.
     confidence = _confidence(fields.get("confidence"))

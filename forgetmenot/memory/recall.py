@@ -186,11 +186,14 @@ class Recall:
         )
 
     def heard(self, viewer_id: str) -> None:
-        """Make what is known about somebody who wrote a line ready with the next `prepare`."""
+        """Remember who wrote a line: the next `prepare` builds the postings of their notes.
+
+        Only of the last PREPARED speakers: whoever is in the list for longest goes first.
+        """
         self._recent_speakers[viewer_id] = None
         while len(self._recent_speakers) > PREPARED:
-            first_speaker = next(iter(self._recent_speakers))
-            del self._recent_speakers[first_speaker]
+            oldest_speaker = next(iter(self._recent_speakers))
+            del self._recent_speakers[oldest_speaker]
 
     async def prepare(self) -> None:
         """Build the postings of whoever chats, and of the channel, where they changed: no reply waits for it."""

@@ -141,7 +141,7 @@ def _is_enough(lines: Sequence[Line], cut: Cut) -> bool:
 
 
 def _is_over(lines: Sequence[Line], cut: Cut) -> bool:
-    """Return whether nothing follows lines that fill no window: their stream is closed, or chat is silent."""
+    """Return whether no more lines are waited for after these: their stream is closed, or chat is silent."""
     if cut.everything or lines[0].stream_id in cut.closed:
         return True
     silence = cut.now - lines[-1].at
@@ -360,7 +360,7 @@ def _words_key(line: Line) -> str:
 
 
 def _typed_text(line: Line) -> str:
-    """Return what somebody said in a line: all that was spoken aloud, and of a command only its fact."""
+    """Return what a line says: the caption as it is, or the typed text, of a command only the fact to remember."""
     if line.kind is EventKind.SPOKEN:
         return line.text
     return spoken_text(line.text)

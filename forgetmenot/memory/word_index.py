@@ -148,8 +148,9 @@ class WordIndex:
         shared_counts: Counter[str] = Counter()
         for trigram in word_trigrams:
             shared_counts.update(self._words_with.get(trigram, ()))
-        # The union of two words' trigrams has at least those of this word, so a word with fewer in common than this
-        # share of them is not near enough; and a slip leaves all but four.
+        # Most candidates share too few trigrams to be near, and need not be compared. A similar word shares at least
+        # LEAST_SHARED of all trigrams of the two, and these are not fewer than this word's own. A slip changes
+        # TRIGRAMS_OF_SLIP of them at most.
         least_of_similar = LEAST_SHARED * len(word_trigrams)
         least_of_slip = max(1, len(word_trigrams) - TRIGRAMS_OF_SLIP)
         least = min(least_of_similar, least_of_slip)
