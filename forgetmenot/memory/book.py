@@ -20,7 +20,12 @@ from forgetmenot.memory import channel_search
 from forgetmenot.memory.past_episodes import EpisodeIndex, visible_episodes
 from forgetmenot.memory.query import Query, query_of
 from forgetmenot.memory.question_words import asked_words, cosines_to, near_stems
-from forgetmenot.memory.ranking import FITS_DATE, LEAST_OF_BEST, MEANING_SHARE, of_best
+from forgetmenot.memory.ranking import (
+    FITS_DATE,
+    LEAST_OF_BEST,
+    MEANING_SHARE,
+    relative_to_best,
+)
 from forgetmenot.people.names import index_of
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.store import (
@@ -196,7 +201,7 @@ def _scores(
         rarity = math.log(1 + len(entries) / entry_count)
         for place, weight in enumerate(weights):
             scores[place] += rarity * weight
-    scores = of_best(scores)
+    scores = relative_to_best(scores)
     if table is not None:
         nearness = _nearness(stems_of, query, table)
         for place, part in enumerate(nearness):
@@ -219,7 +224,7 @@ def _nearness(
     cosines = cosines_to(query, stems_of, table)
     # Everything said in one channel is a little alike: only what is nearer than usual counts.
     usual = sum(cosines) / max(1, len(cosines))
-    return of_best([max(cosine - usual, 0.0) for cosine in cosines])
+    return relative_to_best([max(cosine - usual, 0.0) for cosine in cosines])
 
 
 def _weight(entry_stems: Iterable[str], shares: Mapping[str, float]) -> float:

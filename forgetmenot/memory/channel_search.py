@@ -17,7 +17,7 @@ from typing import NamedTuple
 from forgetmenot.domain import Note, NoteStatus, Recalled
 from forgetmenot.memory.query import Query
 from forgetmenot.memory.question_words import asked_words, cosines_to, near_stems
-from forgetmenot.memory.ranking import FITS_DATE, MEANING_SHARE, of_best
+from forgetmenot.memory.ranking import FITS_DATE, MEANING_SHARE, relative_to_best
 from forgetmenot.memory.word_index import SPELT_WEIGHT, rarity, slips
 from forgetmenot.store import note_words
 from forgetmenot.store.database import Source
@@ -261,7 +261,7 @@ def _ranked(
 
     `candidates` are those whose time is not over.
     """
-    word_scores = of_best([scores[note.id] for note in candidates])
+    word_scores = relative_to_best([scores[note.id] for note in candidates])
     stems_of_notes = []
     for note in candidates:
         note_stems = stems_of_note(note.fact, note.topics, note.asked_with)
@@ -297,7 +297,7 @@ def _meaning_scores(
     if table is None:
         return [0.0] * len(stems_of_notes)
     cosines = cosines_to(query, stems_of_notes, table)
-    nearness = of_best([max(cosine, 0.0) for cosine in cosines])
+    nearness = relative_to_best([max(cosine, 0.0) for cosine in cosines])
     return [MEANING_SHARE * part for part in nearness]
 
 

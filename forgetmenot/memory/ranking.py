@@ -121,7 +121,7 @@ class Postings:
 
     def _scores(self, word_scores: Sequence[float], query: Query) -> list[float]:
         """Return the score of each note, by its words, its meaning and the time that is asked for."""
-        scores = of_best(word_scores)
+        scores = relative_to_best(word_scores)
         if query.telling:
             meaning_scores = self._meaning_scores(query)
             scores = list(map(add, scores, meaning_scores))
@@ -267,7 +267,7 @@ def freshness(note: Note, now: int) -> float:
     return note.confidence / (1 + age / WEEK)
 
 
-def of_best(scores: Collection[float]) -> list[float]:
+def relative_to_best(scores: Collection[float]) -> list[float]:
     """Return each score as a part of the best one; all 0 if none is above 0."""
     best = max(scores, default=0.0)
     if best <= 0:

@@ -11,7 +11,7 @@ from forgetmenot.durations import DAY
 from forgetmenot.memory.note_index import Candidate
 from forgetmenot.memory.query import query_of
 from forgetmenot.memory.question_words import near_stems
-from forgetmenot.memory.ranking import Postings, freshness, of_best
+from forgetmenot.memory.ranking import Postings, freshness, relative_to_best
 from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.text.meaning import Meanings, WordTable, word_table
 from tests.notes_world import NOW, note
@@ -173,10 +173,10 @@ def test_what_is_fresh_is_what_is_sure_and_was_confirmed_lately() -> None:
 
 
 def test_a_score_is_a_part_of_the_best() -> None:
-    assert of_best([2.0, 4.0, 0.0]) == [0.5, 1.0, 0.0]
-    assert of_best([0.0, 0.0]) == [0.0, 0.0]
-    assert of_best([0.5, 0.25]) == [1.0, 0.5]
-    assert of_best([]) == []
+    assert relative_to_best([2.0, 4.0, 0.0]) == [0.5, 1.0, 0.0]
+    assert relative_to_best([0.0, 0.0]) == [0.0, 0.0]
+    assert relative_to_best([0.5, 0.25]) == [1.0, 0.5]
+    assert relative_to_best([]) == []
 
 
 def scores_of(facts: list[str], text: str) -> dict[str, float]:
