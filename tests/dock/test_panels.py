@@ -11,16 +11,17 @@ from msgspec.structs import replace
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
 from forgetmenot.domain import NOTHING, Scope, SourceKind
-from forgetmenot.durations import HOUR
-from forgetmenot.languages import in_language
+from forgetmenot.durations import DAY, HOUR
+from forgetmenot.languages import in_language, reason
 from forgetmenot.operations.commands import buttons
 from forgetmenot.ports import HearingState
 from forgetmenot.privacy import suppression_list
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import channel_state, notes, viewers
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.notes import NewNote
 from forgetmenot.store.privacy_requests import RequestKind
+from forgetmenot.store.receipts import Receipt, ReceiptFile, ReceiptKind
 from tests.dock.conftest import Served
 from tests.rows import put
 
@@ -31,6 +32,11 @@ async def rows(dock: Served, path: str) -> Any:  # noqa: ANN401  # JSON
     status, value = await dock.get(path)
     assert status == 200, value
     return value
+
+
+async def hide(db: Database, viewer_id: str) -> None:
+    async with db.write() as tx:
+        await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = ?", (viewer_id,))
 
 
 @pytest.fixture
@@ -152,8 +158,7 @@ async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(
     assert (await rows(dock, "/api/notes?status=any&find=fact 7"))["total"] == 11
     assert (await rows(dock, "/api/notes?find=@"))["total"] == 121  # asks for nothing
     assert (await rows(dock, "/api/note/1"))["fact"] == f"knows fact 0 of {EVIL}"
-    async with db.write() as tx:
-        await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '1'")
+    await hide(db, "1")
     for path in ("note/1", "note/1?chain=1"):
         assert (await dock.get(f"/api/{path}"))[0] == 404
 
@@ -164,6 +169,81 @@ async def test_pinned_notes_stand_before_newer_ones(dock: Served, db: Database) 
         await notes.set_pinned(tx, 5, pinned=True)
     page = await rows(dock, "/api/notes?subject=1&limit=2")
     assert [note["id"] for note in page["rows"]] == [5, 120]
+
+
+@pytest.mark.usefixtures("people")
+async def test_a_note_about_somebody_who_is_hidden_does_not_name_them(
+    dock: Served, db: Database
+) -> None:
+    assert (await rows(dock, "/api/note/1"))["fact"] == f"knows fact 0 of {EVIL}"
+    await hide(db, "2")
+    assert (await rows(dock, "/api/note/1"))["fact"] == "knows fact 0 of somebody"
+
+
+@pytest.mark.usefixtures("people")
+async def test_what_the_streamer_edited_is_edited_by_you_and_else_by_a_name(
+    dock: Served, db: Database
+) -> None:
+    dock.settings._current = parse_settings('[twitch]\nchannel = "Carol_X"', "test")
+    async with db.write() as tx:
+        for old_id, editor_id in ((1, "3"), (3, "2")):
+            await put_edit(tx, old_id, editor_id)
+    assert await edited(dock, 2) == (True, True, "Carol")
+    assert await edited(dock, 4) == (True, False, EVIL)
+    assert await edited(dock, 5) == (False, False, "")
+    await hide(db, "2")
+    assert await edited(dock, 4) == (True, False, "")
+
+
+async def put_edit(tx: Transaction, old_id: int, editor_id: str) -> None:
+    """Somebody wrote a note anew by hand: the next note took its place."""
+    change = {"to_status": "superseded", "cause": reason("by_hand"), "at": 5}
+    await tx.execute(
+        "UPDATE semantic_notes SET status = 'superseded', superseded_by = ? WHERE id = ?",
+        (old_id + 1, old_id),
+    )
+    await put(tx, "note_changes", note_id=old_id, **change)
+    episode = await put(tx, "episodes", kind="command", summary="")
+    evidence = {"stance": "stated", "speaker_id": editor_id, "at": 5}
+    await put(tx, "note_evidence", note_id=old_id + 1, episode_id=episode, **evidence)
+
+
+async def edited(dock: Served, note_id: int) -> tuple[bool, bool, str]:
+    """Whether a note was edited, whether by the streamer, and the name of who did."""
+    note = await rows(dock, f"/api/note/{note_id}")
+    return note["edited"], note["edited_by_you"], note["edited_by"]
+
+
+@pytest.mark.usefixtures("people")
+async def test_an_approval_links_to_its_target_and_to_nobody_who_is_hidden(
+    dock: Served, db: Database
+) -> None:
+    async with db.write() as tx:
+        people = {"asked_by": "1", "target_id": "3"}
+        decision = {"verdict": "ask", "status": "denied"}
+        await put(tx, "action_logs", key="ban", name="ban", **people, **decision)
+    assert await targets(dock) == [("Carol", "3")]
+    await hide(db, "3")
+    assert await targets(dock) == [("", "")]
+
+
+async def targets(dock: Served) -> list[tuple[str, str]]:
+    """The name and the id of whom each decided action is against."""
+    log = (await rows(dock, "/api/approvals"))["log"]
+    return [(action["target"], action["target_id"]) for action in log]
+
+
+async def test_what_may_be_a_name_counts_among_what_a_receipt_says_remained(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    now = clock.now()
+    day = now - now % DAY
+    receipt = Receipt(
+        "abcdef", ReceiptKind.ERASURE, day, remaining=1, doubtful=2, is_finished=True
+    )
+    ReceiptFile(db.path).put(receipt, now)
+    [shown] = await rows(dock, "/api/receipts")
+    assert (shown["code"], shown["remaining"]) == ("ABCDEF", 3)
 
 
 async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(

@@ -113,6 +113,18 @@ async def test_who_comes_counts_regulars_new_and_missing_people_and_nobody_hidde
     assert cells == {"Alice": [20] * 30, "Carol": [0] * 29 + [1], "Bob": [], "Dave": []}
 
 
+async def test_a_regular_who_is_away_is_missing_and_no_regular(
+    dock: Served, db: Database
+) -> None:
+    """Bob came often within the last 60 days, and not at all within the last 21."""
+    await put_streams(db, 40)
+    people = (await read(dock, "people"))["rows"]
+    marks = {row["name"]: (row["regular"], row["missing"]) for row in people}
+    assert marks["Alice"] == (True, False)
+    assert marks["Bob"] == (False, True)
+    assert marks["Carol"] == (False, False)
+
+
 # ── the timeline of one person ────────────────────────────────────────────────────────────────
 
 
@@ -175,6 +187,17 @@ async def test_a_timeline_shows_the_day_of_a_plan(dock: Served, db: Database) ->
     await put_note_of_alice(db, "has a concert on 1 August", first_said_at=NOON - HOUR)
     [concert] = (await timeline_of_alice(dock))["notes"]
     assert concert["plan_at"] > NOON
+
+
+async def test_a_timeline_reads_a_day_in_no_name(dock: Served, db: Database) -> None:
+    """Somebody called August who is given five lamps is not the fifth of August."""
+    await put_streams(db, 1)
+    async with db.write() as tx:
+        await tx.execute("UPDATE viewers SET display_name = 'August' WHERE id = '2'")
+    await put_note_of_alice(db, "will give <@2> 5 lamps", first_said_at=NOON - HOUR)
+    [present] = (await timeline_of_alice(dock))["notes"]
+    assert present["fact"] == "will give August 5 lamps"
+    assert present["plan_at"] is None
 
 
 async def test_a_timeline_shows_moments_of_the_person(
