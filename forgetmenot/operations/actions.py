@@ -159,12 +159,18 @@ def _asks_to_make(thing: str, verb: str) -> str:
 
     `thing` and `verb`: patterns of the nouns and of the verb's stem.
     """
-    return (
-        rf"^{_ANYBODY}(?:(?:make|take|create|get|have|grab|save|record|set|put|add|drop|mache?"
-        rf"|erstelle?|setze?) {_FILLER}(?:{thing})|(?:{verb})e? {_OBJECT}(?! (?:is|was|ist|war)\b)"
-        rf"|(?:{thing})(?: (?:please|pls|bitte|now|jetzt|here|hier))*$"
-        rf"|{_FILLER}(?:(?:{thing}) (?:machen|setzen|erstellen)|(?:{verb})en)(?: bitte)?$)"
+    # "make a clip", "mach einen clip"
+    make_thing = (
+        r"(?:make|take|create|get|have|grab|save|record|set|put|add|drop|mache?|erstelle?|setze?)"
+        rf" {_FILLER}(?:{thing})"
     )
+    # "clip that", but not "clip that is …"
+    verb_first = rf"(?:{verb})e? {_OBJECT}(?! (?:is|was|ist|war)\b)"
+    # "clip please"
+    thing_alone = rf"(?:{thing})(?: (?:please|pls|bitte|now|jetzt|here|hier))*$"
+    # "einen clip machen", "das clippen"
+    german_verb_last = rf"{_FILLER}(?:(?:{thing}) (?:machen|setzen|erstellen)|(?:{verb})en)(?: bitte)?$"
+    return rf"^{_ANYBODY}(?:{make_thing}|{verb_first}|{thing_alone}|{german_verb_last})"
 
 
 # ── the actions ───────────────────────────────────────────────────────────────────────────────

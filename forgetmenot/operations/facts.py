@@ -37,7 +37,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.words import telling_stems
 
-# Who said nothing for longer is not in chat now.
+# Whoever has said nothing for longer (ms) does not count as in chat.
 PRESENT_WITHIN = 15 * MINUTE
 # How long a refusal counts against whoever asked.
 REFUSALS_WITHIN = 10 * MINUTE
@@ -222,12 +222,12 @@ async def recent_decisions(
     for row in waiting:
         if row.asked_by == asker.id:
             waiting_of_asker += 1
-    # what a moderator asks for is no attempt of anybody's to talk the model into something
+    # Refusals count against viewers who try to talk the model into something. A moderator does not need to.
     refusals = 0
     if not asker.role.moderates:
         since = now - REFUSALS_WITHIN
         refusals = await action_logs.refusals_of(db, asker.id, since, _IMPERSONAL_RULES)
-    # Where Twitch did not report a stream, one is taken to last half a day.
+    # If Twitch reported no start, the stream counts as having begun half a day ago.
     stream_start = await channel_state.read(db, "started_at") or now - DAY // 2
     cooldown_until = 0
     if action is not None:
@@ -249,11 +249,11 @@ async def _cooldown_until(
 ) -> int:
     """Return when the last of an action's cooldowns ends (ms). A cooldown begins when an action is allowed."""
     last_allowed = action_logs.last_allowed
-    # Also where it failed at Twitch: else it could be tried again and again.
+    # A failed action counts too, or it could be tried again and again.
     allowed_at = await last_allowed(db, name=action.name)
     ends = [_end_of_cooldown(allowed_at, action.cooldown_s)]
     if action.kind is ActionClass.GUARDED:
-        # Without a target it counts for whoever asks.
+        # An action that has no target counts for the cooldown of whoever asks.
         target = facts.target if facts.target is not None else facts.asker
         allowed_at = await last_allowed(db, kind=ActionClass.GUARDED, about=target.id)
         ends.append(_end_of_cooldown(allowed_at, settings.viewer_cooldown_s))
@@ -263,6 +263,7 @@ async def _cooldown_until(
 
 
 def _end_of_cooldown(allowed_at: int | None, cooldown_s: float) -> int:
+    """Return when a cooldown ends (ms); 0 if the action was never allowed."""
     return allowed_at + int(cooldown_s * SECOND) if allowed_at else 0
 
 
@@ -279,7 +280,7 @@ async def _target(
     if name is None:
         return None
     chatters = await viewers.chatters_present(people.db, now - PRESENT_WITHIN, event.id)
-    # of the asker their last line before this one: "delete" must not delete the request itself
+    # The asker's own message is the one before this line: "delete that" must not delete the request itself.
     current = replace(asker, message_id="")
     others = []
     for person in map(people.facts_of, chatters):
@@ -288,7 +289,7 @@ async def _target(
         else:
             others.append(person)
     matches = request_words.resolve(name, [current, *others], current)
-    # Of two people who go by one name neither is hit.
+    # If two people have the name, the action must hit neither of them.
     return matches[0] if len(matches) == 1 else None
 
 

@@ -67,10 +67,12 @@ class Rule(Struct, frozen=True):
 
 
 def _deny(code: str) -> Ruling:
+    """Return the ruling that denies, with the reason of that code."""
     return Verdict.DENY, reason(code)
 
 
 def _ask_a_person() -> Ruling:
+    """Return the ruling that a person has to approve first."""
     return Verdict.ASK, reason("always_asks")
 
 
@@ -234,16 +236,18 @@ def _would_wait(case: Case) -> bool:
 
 
 def _is_listed(person: PersonFacts, logins: tuple[str, ...]) -> bool:
+    """Return whether a list of the settings has somebody's login."""
     listed = {login.removeprefix("@").casefold() for login in logins}
     return person.login.casefold() in listed
 
 
 def _is_immune(role: Role) -> bool:
-    """Return whether Twitch would refuse it for a badge: known before Twitch is asked."""
+    """Return whether somebody's badge makes them immune, which is known without asking Twitch."""
     return role.moderates or role is Role.VIP
 
 
 def _is_asker(case: Case) -> bool:
+    """Return whether the target is the asker."""
     return case.target is not None and case.target.id == case.facts.asker.id
 
 
@@ -320,7 +324,7 @@ def decide(
         return Decision(Verdict.DENY, "unknown_action", reason("switched_off"))
     proposed = dict(proposal.params)
     if action.typed and action.name in facts.typed:
-        # what its asker typed stands in the place of a model's words
+        # What the asker typed replaces the model's words for it.
         proposed[action.typed] = facts.typed[action.name]
     checked = check(action, proposed, settings)
     case = Case(action, checked, facts, settings, recent, now)
@@ -330,8 +334,10 @@ def decide(
     objection = _objection(case, params)
     if objection is not None:
         return objection
-    if checked.changed:
-        return Decision(Verdict.ALLOW_CHANGED, "parameters", checked.changed, params)
+    if checked.change_reason:
+        return Decision(
+            Verdict.ALLOW_CHANGED, "parameters", checked.change_reason, params
+        )
     return Decision(Verdict.ALLOW, "allowed", reason("allowed"), params)
 
 

@@ -28,11 +28,11 @@ LONGEST_WITHOUT_PERSON_S = 60
 
 
 class Checked(Struct, frozen=True):
-    """Checked parameters. `problem` is a sentence if they do not fit; `changed` one if something was reduced."""
+    """Checked parameters. `problem` is a sentence if they do not fit; `change_reason` one if something was reduced."""
 
     params: Mapping[str, str]
     problem: str = ""
-    changed: str = ""
+    change_reason: str = ""
 
 
 class _Fitted(NamedTuple):
@@ -49,7 +49,7 @@ def check(
 ) -> Checked:
     """Return the parameters of a proposal as the action takes them."""
     params: dict[str, str] = {}
-    changed = ""
+    change_reason = ""
     for parameter in action.params:
         value = proposed.get(parameter.name, parameter.default)
         fitted = None
@@ -58,9 +58,9 @@ def check(
         if fitted is None:
             return Checked({}, reason("needs", parameter=parameter.name))
         params[parameter.name] = fitted.value
-        if fitted.is_reduced and not changed:
-            changed = reason("changed", parameter=parameter.name)
-    return Checked(params, changed=changed)
+        if fitted.is_reduced and not change_reason:
+            change_reason = reason("changed", parameter=parameter.name)
+    return Checked(params, change_reason=change_reason)
 
 
 def _fit(

@@ -28,7 +28,7 @@ async def target_of(
     values: Mapping[str, object],
     asker: Asker,
 ) -> Target:
-    """Return whom a request is about. Raises Refused: nobody goes by the name, or several do."""
+    """Return whom a request is about. Raises Refused if nobody has the name, or several people do."""
     parameter = _viewer_parameter(operation)
     name = ""
     if parameter is not None:

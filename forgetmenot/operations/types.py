@@ -213,6 +213,7 @@ class Refused(Exception):
         about_several: bool = False,
         **data: object,
     ) -> None:
+        """Make the result with that code; its fields, `about_id` and the others, are those of OperationResult."""
         super().__init__(code)
         self.result = OperationResult(
             ok=False,

@@ -143,7 +143,10 @@ def denied_line(
 
 
 def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
-    """Return the sentence of the table [result], else what chat is answered: one of the two has each code."""
+    """Return a result as a sentence for the dock and the command line.
+
+    A code that has no words in the table [result] of the language has them in [chat].
+    """
     if result.code.startswith("refused:"):
         return _refusal("result", result, language)
     # the result of a switch
@@ -156,6 +159,7 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
     if result.target is not None:
         name = result.target.name
     unfinished = ""
+    # Deleted bytes are still in the database's file.
     if not result.data.get("wiped", True):
         unfinished = language("result.unfinished")
     values = {

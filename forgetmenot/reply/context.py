@@ -223,15 +223,15 @@ class ContextGatherer(Struct, frozen=True):
         if snapshot.suppression_filter:
             material = await self._without_suppressed(source, material, context)
 
-        thought_before = _thought_before(material, context)
-        names = await self._names(source, material, thought_before, context)
+        text_before = _text_just_before(material, context)
+        names = await self._names(source, material, text_before, context)
         context = replace(context, names=names)
-        query = self._query(context, thought_before)
+        query = self._query(context, text_before)
         material = await self._with_others(source, material, context, bot_id)
         if query.is_general:
             material = await self._with_briefs(source, material, context)
 
-        people_asked_about = _people_asked_about(material, thought_before, context)
+        people_asked_about = _people_asked_about(material, text_before, context)
         past = await self._past(source, query, people_asked_about, context)
         material = await self._with_unsummarised(source, material, context)
         anybody = await self._notes_of_anybody(
@@ -260,15 +260,15 @@ class ContextGatherer(Struct, frozen=True):
         snapshots[material.speaker.id] = speaker_snapshot
         return snapshots
 
-    def _query(self, context: _MessageContext, thought_before: str) -> Query:
-        """Return what the message asks for, with the speaker's thought before it."""
+    def _query(self, context: _MessageContext, text_before: str) -> Query:
+        """Return what the message asks for, together with the speaker's lines just before it."""
         question = context.trigger.question
         return self.recall.query(
             question,
-            before=thought_before,
+            before=text_before,
             category=context.channel.get("category", ""),
             title=context.channel.get("title", ""),
-            names=context.names.words_of_names(f"{thought_before} {question}"),
+            names=context.names.words_of_names(f"{text_before} {question}"),
         )
 
     async def _with_briefs(
@@ -301,6 +301,7 @@ class ContextGatherer(Struct, frozen=True):
         return brief, note_ids if brief else ()
 
     async def _attendance(self, source: Source, viewer_id: str) -> Attendance:
+        """Return how often a viewer was here, in all and lately."""
         recently = self.clock.now() - REGULAR_WITHIN
         attendance = await streams.attendance_of(source, [viewer_id], lately=recently)
         return attendance[viewer_id]
@@ -313,7 +314,7 @@ class ContextGatherer(Struct, frozen=True):
         if speaker is None:
             name = event.display_name or event.login
             speaker = stranger(event.user_id, name, event.at)
-        # By the badges of this line: a role may have changed since the last one was stored.
+        # The role is read from this line's badges, since the stored one may be out of date.
         speaker = replace(speaker, role=role_of(event.badges))
         attendance = await self._attendance(source, event.user_id)
         brief = ""
@@ -441,8 +442,8 @@ class ContextGatherer(Struct, frozen=True):
             "bot_replies": material.bot_replies,
         }
         people = suppression_filter.people
-        # Names are looked up only for lines that may speak of it. An unlisted topic may be of
-        # anybody who is named, so with one every line is looked at.
+        # Names are looked up only in lines that may speak of something suppressed. An unlisted topic is
+        # known by its hash alone, so with one that may be any line.
         has_unlisted = suppression_filter.unlisted is not None
         suspect_texts = []
         for line in chain.from_iterable(lines_by_kind.values()):
@@ -465,11 +466,11 @@ class ContextGatherer(Struct, frozen=True):
         self,
         source: Source,
         material: TailMaterial,
-        thought_before: str,
+        text_before: str,
         context: _MessageContext,
     ) -> NameIndex:
         """Return whom the words of the message and of the lines before it may mean."""
-        texts = [context.trigger.question, thought_before]
+        texts = [context.trigger.question, text_before]
         for line in (*material.own_lines[-1:], *material.thread[-1:]):
             texts.append(line.text)
         return await index_of(
@@ -522,11 +523,7 @@ class ContextGatherer(Struct, frozen=True):
         query = self.recall.query(
             question, names=context.names.words_of_names(question)
         )
-        viewer_ids: list[str] | None = None
-        if query.is_general or not _may_ask_anybody(question, material, context):
-            viewer_ids = [other.viewer.id for other in material.others]
-            if not query.is_general or speaks_of_self(question):
-                viewer_ids.append(material.speaker.id)
+        viewer_ids = _whose_lines_may_answer(question, query, material, context)
         lines = await unsummarised.search(
             source,
             query,
@@ -536,6 +533,7 @@ class ContextGatherer(Struct, frozen=True):
             until=context.event.at,
             table=word_table(),
         )
+        # The question itself is no answer to it.
         question_ids = {context.event.id, *(line.event_id for line in material.before)}
         lines = [line for line in lines if line.event_id not in question_ids]
         suppression_filter = context.suppression_filter
@@ -780,12 +778,14 @@ async def _continued_lines(
     return tuple(unanswered[-1:])
 
 
-def _thought_before(material: TailMaterial, context: _MessageContext) -> str:
-    """Return what the speaker said just before the message."""
+def _text_just_before(material: TailMaterial, context: _MessageContext) -> str:
+    """Return the speaker's lines just before the message, as one text: what it continues, and the last few."""
     since = context.event.at - SAME_TOPIC_WITHIN
     texts = [line.text for line in material.before]
     texts += [line.text for line in material.own_lines if line.at >= since]
-    return " ".join(dict.fromkeys(texts))
+    # A line may be in both lists.
+    unique_texts = dict.fromkeys(texts)
+    return " ".join(unique_texts)
 
 
 def _whole_question(material: TailMaterial, context: _MessageContext) -> str:
@@ -794,10 +794,12 @@ def _whole_question(material: TailMaterial, context: _MessageContext) -> str:
 
 
 def _joined(lines: Iterable[PromptLine]) -> str:
+    """Return the texts of lines as one text."""
     return " ".join(line.text for line in lines)
 
 
 def _line_of_bot(message: BotMessage) -> PromptLine:
+    """Return a message of the bot as a line of the prompt. No viewer wrote it, so `viewer_id` is None."""
     return PromptLine(message.id, f"bot:{message.id}", None, message.text, message.at)
 
 
@@ -840,18 +842,37 @@ def _speaks_of_suppressed(
 
 def _people_asked_about(
     material: TailMaterial,
-    thought_before: str,
+    text_before: str,
     context: _MessageContext,
 ) -> list[str]:
     """Return the ids of the people whom the message certainly names.
 
-    "who plays drums?" is no question about the viewer `drums`; something of them is shown in case
-    it is.
+    They are fewer than `material.others`: "who plays drums?" may be about the viewer `drums`, who is
+    shown, but it is not searched for as a question about them.
     """
-    text = f"{thought_before} {context.trigger.question}"
+    text = f"{text_before} {context.trigger.question}"
     certain_ids = context.names.certain_in(text)
     other_ids = [other.viewer.id for other in material.others]
     return [viewer_id for viewer_id in other_ids if viewer_id in certain_ids]
+
+
+def _whose_lines_may_answer(
+    question: str,
+    query: Query,
+    material: TailMaterial,
+    context: _MessageContext,
+) -> list[str] | None:
+    """Return the ids of the people whose lines may answer a question; None if anybody's may.
+
+    Those are the people whom it names and the speaker. Nothing fits a general question ("hi", "how is
+    Jolene?") better than anything else, so it has the speaker's lines only if it asks about them.
+    """
+    if not query.is_general and _may_ask_anybody(question, material, context):
+        return None
+    viewer_ids = [other.viewer.id for other in material.others]
+    if not query.is_general or speaks_of_self(question):
+        viewer_ids.append(material.speaker.id)
+    return viewer_ids
 
 
 def _may_ask_anybody(

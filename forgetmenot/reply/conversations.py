@@ -93,7 +93,10 @@ class ConversationTracker:
         self._unanswered.pop(viewer_id, None)
 
     def conversations(self) -> Conversations:
-        """Return what the triggers look at."""
+        """Return whom the bot still talks with, for the triggers.
+
+        Whoever has no entry in `_lines_left` was answered, but the conversation is over.
+        """
         answered_at = {}
         for viewer_id in self._lines_left:
             answered_at[viewer_id] = self._answered_at[viewer_id]

@@ -159,7 +159,10 @@ def notes_in(prompt: Prompt) -> frozenset[int]:
 
 
 def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]:
-    """Return what the row keeps of a prompt. The order of `rows` is their rank."""
+    """Return what the row keeps of a prompt. The order of `rows` is their rank.
+
+    "dropped": how many rows of a section did not fit; "shed": the steps that dropped them.
+    """
     prompt = composed.prompt
     material = composed.material
     recalled_notes = [*material.notes, *material.channel]
@@ -272,7 +275,7 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
 def as_json(
     trail: ReplyExplanation,
     settings: Settings,
-    say: Language = ENGLISH,
+    language: Language = ENGLISH,
 ) -> dict[str, object]:
     """Return the trail as the dock and the command line show it: times in ms, `cost` in words."""
     reply = trail.reply
@@ -282,7 +285,7 @@ def as_json(
         "who": trail.viewer_name,
         "asked": trail.question,
         "actions": trail.actions,
-        "cost": _cost(reply, settings, say),
+        "cost": _cost(reply, settings, language),
         "budget": reply.prompt.get("budget"),
         "shed": reply.prompt.get("shed", []),
         "sections": trail.sections,
@@ -292,7 +295,7 @@ def as_json(
 def _cost(
     reply: BotMessage,
     settings: Settings,
-    say: Language,
+    language: Language,
 ) -> str:
     """Return what a reply cost, in words; "" where the provider did not report its tokens."""
     billed = reply.usage.get("billed")
@@ -303,7 +306,7 @@ def _cost(
     output = reply.usage.get("output") or 0
     thoughts = reply.usage.get("thoughts") or 0
     counts = {reply.model: prices.TokenCounts(billed, cached, output + thoughts)}
-    return prices.cost_text(settings, counts, say)
+    return prices.cost_text(settings, counts, language)
 
 
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
@@ -381,10 +384,11 @@ async def _past_texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
 
 
 def _ids(rows: Sequence[RowId], wanted_kind: str) -> list[int]:
+    """Return the ids of the rows of one kind."""
     return [row_id for kind, row_id in rows if kind == wanted_kind]
 
 
-def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
+def one_line(trail: ReplyExplanation, language: Language = ENGLISH) -> str:
     """Return why the bot said that, in one line for chat.
 
     Notes stand there by their numbers: what they say is not for everybody.
@@ -393,19 +397,19 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     trigger_name = reply.trigger.replace("-", "_")
     trigger_key = f"why.{trigger_name}"
     # One text does for all ways of speaking to the bot.
-    if trigger_key not in say:
+    if trigger_key not in language:
         trigger_key = "why.mention"
-    trigger = say(trigger_key, who=say.reason(trail.viewer_name))
-    notes_used = say("why.used_none")
+    trigger = language(trigger_key, who=language.reason(trail.viewer_name))
+    notes_used = language("why.used_none")
     if reply.used:
         shown_ids = reply.used[:CHAT_NOTES_LIMIT]
         numbers = ", ".join(f"#{note_id}" for note_id in shown_ids)
-        notes_used = say("why.used", list=numbers, n=len(reply.used))
+        notes_used = language("why.used", list=numbers, n=len(reply.used))
     parts = [f"{trigger} {notes_used}"]
-    parts += [say.reason(action) for action in trail.actions[:1]]
+    parts += [language.reason(action) for action in trail.actions[:1]]
     # Whoever asks why knows that it was said.
     if reply.status != ReplyStatus.SENT:
-        parts.append(say(f"page.status.{reply.status}"))
-    parts.append(say.reason(reply.detail))
+        parts.append(language(f"page.status.{reply.status}"))
+    parts.append(language.reason(reply.detail))
     text = "; ".join(part.rstrip(".") for part in parts if part)
-    return say("why.line", id=reply.id, parts=text)[:CHAT_LINE_LENGTH]
+    return language("why.line", id=reply.id, parts=text)[:CHAT_LINE_LENGTH]

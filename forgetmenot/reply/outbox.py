@@ -110,10 +110,11 @@ class Outbox:
         overhear: Callable[[str, str], None] = lambda _text, _twitch_id: None,
         permission: ChatPermission | None = None,
     ) -> None:
-        """Take what messages are sent with.
+        """Begin with an empty queue.
 
-        `overhear` gets the words of what went out, and Twitch's id of it: for the memory, as context
-        for summaries. `permission` knows whether Twitch would show a message.
+        `out` sends to chat. `overhear` is called with the text of each message that went out, and
+        Twitch's id of it: the memory keeps it as context for summaries. `permission` knows whether
+        Twitch would show a message.
         """
         self._db = db
         self._out = out
@@ -122,11 +123,11 @@ class Outbox:
         self._overhear = overhear
         self._queue: deque[_QueuedMessage] = deque()
         self._filled = asyncio.Event()
-        # How many lines have their row written just now, and will come into the queue.
+        # How many lines are not in the queue yet, because their row is still being written.
         self._coming = 0
-        # Set while everything is sent, or waits for the clock.
-        self._calm = asyncio.Event()
-        self._calm.set()
+        # Set while the queue is empty, or only waits for time to pass.
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
         self.permission = permission or ChatPermission(clock)
         self.pace = SendRateLimiter(slow_ms=self.permission.slow_ms)
 
@@ -135,7 +136,7 @@ class Outbox:
         queued = _QueuedMessage(message)
         self._queue.insert(self._place_for(message), queued)
         self._filled.set()
-        self._calm.clear()
+        self._is_idle.clear()
         return await queued.result
 
     def _place_for(self, message: Outgoing) -> int:
@@ -266,7 +267,7 @@ class Outbox:
 
     async def idle(self) -> None:
         """Wait until everything is sent, or waits for the clock."""
-        await self._calm.wait()
+        await self._is_idle.wait()
 
     @property
     def waiting(self) -> int:
@@ -362,14 +363,16 @@ class Outbox:
                 _finish(queued, Sent(ReplyStatus.UNKNOWN, reason("stopped")))
 
     async def _wait_for_place(self, wait_ms: int) -> None:
-        """Drop what is too late, then wait for a second at most.
+        """Drop what is too late, then wait for the next place, but for a second at most.
 
-        Meanwhile messages come, grow stale, or the limit becomes that of a moderator.
+        Then everything is looked at again: a new message may go first, one may have grown stale, and
+        the limit may have become that of a moderator.
         """
         await self._drop_stale()
-        self._calm.set()
+        # `idle` returns meanwhile, so that a replay or a test can move the clock on.
+        self._is_idle.set()
         await self._clock.sleep(min(wait_ms, SECOND))
-        self._calm.clear()
+        self._is_idle.clear()
 
     def _in_new_words(self, message: Outgoing, now: int) -> Outgoing:
         """Return a message with words that Twitch has not just had, if it is for somebody."""
@@ -396,7 +399,7 @@ class Outbox:
             if not queued.result.done():
                 return queued
         self._filled.clear()
-        self._calm.set()
+        self._is_idle.set()
         return None
 
     async def _drop_stale(self) -> None:

@@ -158,12 +158,12 @@ def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
 
 
 def _without_links(text: str, context: FilterContext) -> str:
-    """Return a text without links, but for those that are ours."""
+    """Return a text without links but those to the channel's own videos, unless settings allow all."""
     if context.settings.reply.allow_links:
         return text
     for link in sorted(context.links, key=len, reverse=True):
         before, found_link, after = text.partition(link)
-        # "?t=1h2m3s" is the beginning of no other link
+        # With a letter or digit behind it, the text has a longer link that only begins like ours.
         if not found_link or after[:1].isalnum():
             continue
         before = _without_links(before, context)

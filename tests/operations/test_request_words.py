@@ -290,7 +290,7 @@ def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
         {"text": "see evil.com"},
         Settings(reply=ReplySettings(allow_links=True)),
     )
-    assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
+    assert (allowed.params, allowed.change_reason) == ({"text": "see evil.com"}, "")
     assert check(ANNOUNCE, {"text": "https://evil.zip"}, Settings()).problem
 
 

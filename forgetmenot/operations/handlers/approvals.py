@@ -45,7 +45,7 @@ def _queue(request: Request) -> ApprovalQueue:
 async def _action_id(request: Request) -> int:
     """Return the number of the action that is meant.
 
-    Raises Refused: it lists what waits, so that nobody approves unseen.
+    Raises Refused if it is not clear which one: then what waits is listed, so that nobody approves unseen.
     """
     typed_number = request.number("id")
     if typed_number:

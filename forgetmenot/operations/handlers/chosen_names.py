@@ -36,7 +36,7 @@ async def call_me(request: Request) -> OperationResult:
         await _store(request, viewer.id, called="", say_as="")
         return OperationResult(ok=True, code="callme_off")
     chosen = chosen_name(typed, _blocklist(request))
-    if chosen is None or await _is_somebody_elses(request, chosen.name):
+    if chosen is None or await _is_name_of_another(request, chosen.name):
         raise FactRefused("name")
     _limit(request)
     await _store(request, viewer.id, called=chosen.name, say_as=chosen.say_as)
@@ -73,7 +73,7 @@ async def uncall(request: Request) -> OperationResult:
 
 
 async def _asker(request: Request) -> Viewer:
-    """Return who asks. Raises Refused: nothing may be stored of them."""
+    """Return who asks. Raises Refused if nothing may be stored of them."""
     viewer_id = request.asker.viewer_id
     if viewer_id in await privacy_choices.opted_out(request.db):
         raise Refused("you_opted_out")
@@ -98,15 +98,15 @@ def _blocklist(request: Request) -> tuple[str, ...]:
     return (*settings.reply.blocklist, *settings.privacy.never_store)
 
 
-async def _is_somebody_elses(request: Request, name: str) -> bool:
-    """Return whether another viewer, a bot or the streamer goes by a name or by one that looks like it."""
+async def _is_name_of_another(request: Request, name: str) -> bool:
+    """Return whether a name is that of another viewer, of a bot or of the streamer, or looks like it."""
     spellings = _spellings(name)
     if spellings & await _letters_of_streamer_and_bot(request):
         return True
-    # Of bots and ignored viewers nothing is stored, so their names stand in the settings alone.
     exclusion = Exclusion(memory=request.settings.memory)
     owner_ids: set[str] = set()
     for spelling in spellings:
+        # Bots and ignored viewers have no row. They are listed in the settings, by login or by id.
         if exclusion.of_account(spelling, spelling) is not None:
             return True
         # Behind an @, so that a name of digits is not taken for somebody's id.
@@ -144,7 +144,10 @@ def _spellings(name: str) -> set[str]:
 
 
 def _limit(request: Request) -> None:
-    """Count what the asker chose. Raises Refused: it was too much in an hour; to take it off is always allowed."""
+    """Count a choice of the asker. Raises Refused if there were too many in an hour.
+
+    To remove what was chosen is always allowed.
+    """
     limiter = request.context.privacy.name_limiter
     if not limiter.allows(request.asker.viewer_id, request.now):
         raise Refused("too_many_names")

@@ -90,10 +90,10 @@ async def forget(request: Request) -> OperationResult:
             raise _nothing_found(topic, about)
     note = await only_note(request, matches, "!forget {}")
     is_own = note.subject_id is not None and note.subject_id == asker.viewer_id
-    # A moderator removes what can be restored: only its subject deletes a note.
+    # Only the subject of a note can have it deleted permanently. What anybody else removes can be restored.
     if not is_own or not permanently:
         return await _retract(request, note.id, own=is_own)
-    # quoted before: afterwards it is gone
+    # The result quotes the note, so it is made before the note is gone.
     result = await note_result(request, "forgotten", note)
     code = await request.context.privacy.forget(note.id)
     return replace(result, data={**result.data, "receipt_code": code.upper()})

@@ -26,14 +26,15 @@ from forgetmenot.privacy.receipt_search import (
 )
 from forgetmenot.store import data_export, personal_data, viewers
 
-# After that chat is answered that it is under way.
+# Seconds after which the answer in chat is that the erasure is under way.
 LONGEST_ERASURE_S = 10.0
 
 
 async def erase(request: Request) -> OperationResult:
     """Erase everything about a viewer, once that is confirmed."""
     viewer_id = _viewer_id(request)
-    # In chat nobody waits for the search of a large data folder; elsewhere the report is waited for.
+    # Chat gets an answer in seconds, also where a large data folder is searched. The dock and the command line wait for
+    # the report.
     if request.is_in_chat and request.flag("confirm"):
         return await _erase_from_chat(request, viewer_id)
     target = request.target
@@ -64,7 +65,8 @@ async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
     report = None
     if eraser.is_begun(viewer_id):
         report = await eraser.report_of(viewer_id, LONGEST_ERASURE_S)
-    # It waits for another person's erasure, or a program that reads the file keeps its old bytes there.
+    # No report: it takes longer, or waits for the erasure of somebody else. Not wiped: deleted bytes are still in the
+    # database's file, because another program is reading it.
     if report is None or not report.wiped:
         code = eraser.receipt_of(viewer_id) if report is None else report.receipt
         return OperationResult(
@@ -77,6 +79,7 @@ async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
 
 
 def _erased(request: Request, report: ErasureReport) -> OperationResult:
+    """Return the result of an erasure that is done, with the figures of its report."""
     megabytes = round(report.bytes / 1e6, 1)
     code = report.receipt.upper()
     data = {**asdict(report), "mb": megabytes, "receipt_code": code}
@@ -89,7 +92,7 @@ def _erased(request: Request, report: ErasureReport) -> OperationResult:
 
 
 def _viewer_id(request: Request) -> str:
-    """Return the id of the viewer that it is about. Raises Refused: it is about the channel."""
+    """Return the id of the viewer whom the request is about. Raises Refused if it is about the channel."""
     if request.target.id is None:
         raise Refused("unknown_viewer", name="channel")
     return request.target.id
@@ -137,7 +140,7 @@ async def receipt(request: Request) -> OperationResult:
     viewer_id = target.id or ""
     names = await personal_data.names_of(request.db, viewer_id)
     if target.own:
-        # Of who was erased nothing is stored: their names are those that Twitch sends with the line.
+        # Nothing is stored of a person who was erased, so their names are those that Twitch sends with the line.
         names += [asker.login, asker.display_name]
     elif viewer_id:
         names.append(target.name)

@@ -26,9 +26,10 @@ _SAYS_NOTHING = re.compile(
 
 
 async def subject_and_fact(request: Request, typed: str) -> tuple[Target, str]:
-    """Return the subject of a typed text and the fact. Raises Refused: it is about somebody else.
+    """Return the subject of a typed text and the fact.
 
-    A moderator's text about no known viewer is about the channel.
+    A moderator's text that names no known viewer is about the channel. Raises Refused if a viewer writes about somebody
+    else.
     """
     asker = request.asker
     if _SAYS_NOTHING.fullmatch(typed):
@@ -78,8 +79,12 @@ async def _named_subject_and_fact(
     name: str,
     rest: str,
 ) -> tuple[Target, str]:
-    """Return whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
-    # "the channel is ten years old"
+    """Return whom a moderator's text is about, and the fact.
+
+    That is the person whose name begins the text; the channel, if it begins with no name. `name` and `rest`: the first
+    word of `typed`, and what follows it.
+    """
+    # "the channel is ten years old" begins with the name "channel".
     if name.casefold() == "the":
         name, rest = first_word(rest)
     must_be_name = typed.startswith("@") or rest.startswith(":")
@@ -95,14 +100,17 @@ async def _named_subject_and_fact(
 
 
 async def subject_and_rest(request: Request, typed: str) -> tuple[Target, str]:
-    """Return the subject of a text and the text without it: "@bob drums" is about bob if a moderator says it."""
+    """Return the subject of a text, and the text without it: "@bob drums" is about bob if a moderator says it.
+
+    A viewer's text is always about themselves. Raises Refused if it begins with the @name of somebody else.
+    """
     asker = request.asker
     is_marked = begins_with_at(typed)
     if not asker.moderates and not is_marked:
         return own_target(asker), typed
     name, rest = first_word(typed.removeprefix("about "))
     typed_name = as_typed(typed, name)
-    # Also of a viewer, whom it refuses if the @name is somebody else's.
+    # Looked up for a viewer as well, since that refuses the @name of somebody else.
     about = await named_target(request, typed_name, must_be_name=is_marked)
     if about is None or not asker.moderates:
         return own_target(asker), typed

@@ -177,7 +177,7 @@ async def pin_so_far(request: Request) -> OperationResult:
 
 
 async def _stream_on_now(request: Request) -> int:
-    """Return the id of the stream that is on. Raises Refused: none is."""
+    """Return the id of the stream that is on. Raises Refused if none is."""
     stream_id = await streams.current_id(request.db)
     if stream_id is None:
         raise Refused("so_far_no_stream")
@@ -194,7 +194,7 @@ async def streak(request: Request) -> OperationResult:
     count = 0
     facts: list[str] = []
     language = in_language(request.settings.bot.language)
-    # Of somebody who is hidden there is no answer, but to themselves.
+    # Only a hidden viewer themselves gets an answer about them.
     is_shown = target.own or not await viewers.hidden(request.db, [target.id])
     if is_shown:
         count = await streams.streak(request.db, target.id)

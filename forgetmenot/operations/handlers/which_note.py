@@ -49,7 +49,7 @@ async def find_notes(
         matches = await edits.find(db, None, words, now=now)
         if matches:
             return matches
-    # By words alone a note that is gone already must not come up: they mean one that they can see.
+    # Without a number people mean a note that they can see, so by words alone no removed one is found.
     if about.own and (past or is_number):
         return await edits.find(db, about.id, words, now=now, past=True)
     return []
@@ -60,7 +60,7 @@ async def only_note(
     matches: list[Note],
     command: str,
 ) -> Note:
-    """Return the only note of these. Raises Refused: it lists several, or says that none is meant.
+    """Return the only note of these. Raises Refused if there are several, which it lists, or none.
 
     `command`: how one of several is meant, with its number in the place of `{}`.
     """
@@ -77,7 +77,7 @@ async def only_note(
         "which_note",
         request.target,
         about_id=min(subject_ids, default=None),
-        # As the notes that a reply to a moderator used may be.
+        # A reply to a moderator may have used notes about several people.
         about_several=len(subject_ids) > 1,
         command=example,
         notes=quotes,
