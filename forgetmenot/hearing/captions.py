@@ -89,7 +89,11 @@ def caption_lines(
         line = clean(_TAG.sub("", row))
         is_counter = are_subtitles and after_gap and line.isdecimal()
         after_gap = not line
-        if not line or is_counter or _TIMES.fullmatch(line):
+        if not line:
+            continue
+        if is_counter:
+            continue
+        if _TIMES.fullmatch(line):
             continue
         lines.append(line)
     return lines
@@ -108,7 +112,9 @@ def is_made_of_silence(line: str, silent_for: int) -> bool:
     bare_words = [_bare(word) for word in line.split()]
     bare = " ".join(bare_words)
     has_words = any(char.isalnum() for char in bare)
-    if not has_words or _ONLY_YOU.fullmatch(bare):
+    if not has_words:
+        return True
+    if _ONLY_YOU.fullmatch(bare):
         return True
     # Streamers thank their viewers in earnest as well, but not out of a silence.
     return bare in _FAREWELLS and silent_for >= SILENCE
@@ -184,7 +190,9 @@ class CaptionReader:
         same_count = _same_beginning(shown_before, pieces)
         shorter_count = min(len(shown_before), len(pieces))
         # Corrections concern the end. A caption of which half has changed is another one.
-        if same_count == 0 or 2 * same_count < shorter_count:
+        if same_count == 0:
+            return False
+        if 2 * same_count < shorter_count:
             return False
         if not self._finished:
             return True

@@ -88,7 +88,9 @@ class Hearing:
         False if they are not to be heard, or too much comes. What a recognizer makes of silence is
         taken, and is no line.
         """
-        if not self.listening or not self._settings().programs:
+        if not self.listening:
+            return False
+        if not self._settings().programs:
             return False
         silent_for = self._clock.now() - self.last_at
         are_all_taken = True
@@ -128,7 +130,9 @@ class Hearing:
         # A source is stopped up to LOOK_EVERY_S after it was switched off.
         if not self.listening:
             return False
-        if self._handed_on.is_full(now) or self._lines.full():
+        if self._handed_on.is_full(now):
+            return False
+        if self._lines.full():
             return False
         self._handed_on.count(now)
         self._lines.put_nowait(line)

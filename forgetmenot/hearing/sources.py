@@ -79,7 +79,9 @@ class _Look(NamedTuple):
 
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Return whether the file is still as it was."""
-        if not self.is_of(status) or self.status.st_size != status.st_size:
+        if not self.is_of(status):
+            return False
+        if self.status.st_size != status.st_size:
             return False
         return self.status.st_mtime_ns == status.st_mtime_ns
 

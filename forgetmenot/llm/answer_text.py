@@ -128,7 +128,9 @@ def ends_with_object(text: str, required: Iterable[str]) -> str:
     """Return the JSON object that a text ends with, if it has the required fields; "" otherwise."""
     source = unwrapped(text, required)
     value = json_object(source)
-    if value is None or not set(required) <= value.keys():
+    if value is None:
+        return ""
+    if not set(required) <= value.keys():
         return ""
     _, _, rest = text.rpartition(source)
     # Behind it may be the end of a code fence.

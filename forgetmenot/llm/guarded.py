@@ -320,7 +320,9 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
     A reply's shape is judged by its caller. One that was cut off at the limit may fit: its caller
     takes the whole sentences or changes of it.
     """
-    if request.schema is None or request.purpose is Purpose.REPLY:
+    if request.schema is None:
+        return True
+    if request.purpose is Purpose.REPLY:
         return True
     if answer.finish == "length" and answer.text.startswith("{"):
         return True
@@ -363,7 +365,9 @@ def estimated_input(request: ModelRequest) -> int:
 
 
 def _plausible(billed: int | None, otherwise: int | None) -> int | None:
-    if billed is None or not 0 <= billed <= MAX_TOKENS_A_CALL:
+    if billed is None:
+        return otherwise
+    if not 0 <= billed <= MAX_TOKENS_A_CALL:
         return otherwise
     return billed
 
@@ -376,7 +380,11 @@ def context_window_hit(billed: int, sent: int) -> int | None:
     cached: so it is a cut only where the bill is a window and much more was sent.
     """
     is_window = -billed % 1_024 <= 16
-    if billed < 1_024 or not is_window or sent < billed * 1.3:
+    if billed < 1_024:
+        return None
+    if not is_window:
+        return None
+    if sent < billed * 1.3:
         return None
     return billed
 

@@ -112,7 +112,9 @@ def _claim_sentences(handle: str, text: str) -> list[str]:
 
 def _is_bit(repeated: re.Match[str]) -> bool:
     text = repeated["text"]
-    if _COMMON.match(text) or STOPWORDS.issuperset(words(text)):
+    if _COMMON.match(text):
+        return False
+    if STOPWORDS.issuperset(words(text)):
         return False
     times = int(repeated["times"])
     people = int(repeated["people"])

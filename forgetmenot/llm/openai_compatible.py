@@ -167,7 +167,11 @@ class OpenAICompatible:
 
     def _is_usable(self, answer: ModelAnswer, request: ModelRequest) -> bool:
         """Return whether an answer is JSON where JSON is asked; one that was cut off may be."""
-        if not request.schema or answer.plain or answer.finish == "length":
+        if not request.schema:
+            return True
+        if answer.plain:
+            return True
+        if answer.finish == "length":
             return True
         return json_object(answer.text) is not None
 

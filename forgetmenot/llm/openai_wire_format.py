@@ -222,7 +222,9 @@ def _table(value: object) -> Payload:
 
 def _first_table(value: object) -> Payload | None:
     """Return the JSON object with which a list begins; None if there is none."""
-    if not isinstance(value, list) or not value:
+    if not isinstance(value, list):
+        return None
+    if not value:
         return None
     first = value[0]
     return first if isinstance(first, dict) else None
@@ -387,6 +389,8 @@ def _count(table: object, *path: str) -> int | None:
     for name in path:
         count = _table(count).get(name)
     # True is an int as well
-    if not isinstance(count, int) or isinstance(count, bool):
+    if not isinstance(count, int):
+        return None
+    if isinstance(count, bool):
         return None
     return count if 0 <= count <= LARGEST_COUNT else None

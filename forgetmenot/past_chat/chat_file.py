@@ -179,7 +179,9 @@ class PastChat:
         """
         given_ids: OrderedDict[str, None] = OrderedDict()
         for event in self._ordered():
-            if event.id in given_ids or self._removals.cover(event):
+            if event.id in given_ids:
+                continue
+            if self._removals.cover(event):
                 continue
             given_ids[event.id] = None
             if len(given_ids) > _REMEMBERED_IDS:

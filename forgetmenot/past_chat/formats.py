@@ -331,7 +331,9 @@ def _is_name_of(shown_name: str | None, login: str) -> bool:
     It is the login in other case, or a localized name, which has letters that no login has. Other
     words before a login belong to a sentence of the program.
     """
-    if not shown_name or not shown_name.isascii():
+    if not shown_name:
+        return True
+    if not shown_name.isascii():
         return True
     return shown_name.casefold() == login.casefold()
 
@@ -699,7 +701,9 @@ def _chat_event(
 
 def _is_somebody(viewer_id: str, login: str) -> bool:
     """Return whether an id and a login are such as Twitch gives, and of no anonymous gifter."""
-    if not login or is_anonymous(viewer_id, login):
+    if not login:
+        return False
+    if is_anonymous(viewer_id, login):
         return False
     return is_login(login) and is_viewer_id(viewer_id)
 

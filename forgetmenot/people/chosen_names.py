@@ -72,10 +72,14 @@ def chosen_pronouns(typed: str, blocklist: Iterable[str]) -> str | None:
 
 def _is_name(text: str, blocklist: Iterable[str]) -> bool:
     """Return whether a text has the form of a name and says nothing hostile."""
-    if len(text) > MOST_CHARS or len(text.split()) > MOST_WORDS:
+    if len(text) > MOST_CHARS:
+        return False
+    if len(text.split()) > MOST_WORDS:
         return False
     # "Mod" as a name would be read as a moderator's wherever the bot says it.
-    if claims_role(f"is the {text}") or text.casefold() in _NOT_A_NAME:
+    if claims_role(f"is the {text}"):
+        return False
+    if text.casefold() in _NOT_A_NAME:
         return False
     if not all(_may_be_in_name(char) for char in text):
         return False

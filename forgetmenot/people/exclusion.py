@@ -62,7 +62,9 @@ class Exclusion(Struct, frozen=True):
         if self._is_own(user_id):
             return OWN
         ignored = _names(self.memory.ignored_viewers)
-        if login.casefold() in ignored or user_id in ignored:
+        if login.casefold() in ignored:
+            return "ignored"
+        if user_id in ignored:
             return "ignored"
         if is_bot(self.memory, login, user_id, badges):
             return "known_bot"

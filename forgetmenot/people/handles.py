@@ -93,10 +93,14 @@ def _name_in(
     if name in names:
         return _TypedName(name, "")
     # a login behind an @ is typed whole: "@alices" is somebody else
-    if has_at or not name.endswith("s"):
+    if has_at:
+        return None
+    if not name.endswith("s"):
         return None
     owner = name[:-1]
-    if owner not in names or not _counts_without_at(owner, language):
+    if owner not in names:
+        return None
+    if not _counts_without_at(owner, language):
         return None
     return _TypedName(owner, "'s")
 
@@ -276,7 +280,9 @@ def _counts_without_at(name: str, language: LineLanguage) -> bool:
     """
     if UNSPACED.match(name):
         return True
-    if len(name) < _SHORTEST_WORD or name.isdigit():
+    if len(name) < _SHORTEST_WORD:
+        return False
+    if name.isdigit():
         return False
     return not is_ordinary(name, language)
 

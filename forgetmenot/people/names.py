@@ -317,7 +317,11 @@ def _is_certain_short_form(naming: Naming, present: Collection[str]) -> bool:
 
     What a summary says stays in the memory, so the beginning of a name counts only for somebody who is present.
     """
-    if not naming.word or naming.is_ordinary or len(naming.viewer_ids) > 1:
+    if not naming.word:
+        return False
+    if naming.is_ordinary:
+        return False
+    if len(naming.viewer_ids) > 1:
         return False
     is_whole_name = naming.fit <= Fit.FORMER
     if is_whole_name:

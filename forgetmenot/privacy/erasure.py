@@ -620,7 +620,9 @@ def _everyday_names(path: Path, names: Iterable[str]) -> set[str]:
 def _is_small(name: str) -> bool:
     """Return whether a name is a number or a word of every sentence, or too short to be told from one."""
     folded_name = name.casefold()
-    if len(name) < MIN_INSIDE or folded_name.isdigit():
+    if len(name) < MIN_INSIDE:
+        return True
+    if folded_name.isdigit():
         return True
     return folded_name in ORDINARY or folded_name in FOREIGN_STOPWORDS
 

@@ -19,7 +19,9 @@ async def replaced_by(source: Source, note: Note) -> list[Note]:
     while successors:
         successor = successors.pop()
         for old_note in await notes.predecessors(source, successor.id):
-            if old_note.id == note.id or old_note.id in replaced:
+            if old_note.id == note.id:
+                continue
+            if old_note.id in replaced:
                 continue
             replaced[old_note.id] = old_note
             successors.append(old_note)

@@ -28,7 +28,9 @@ async def without_hidden_names(
     """
 
     def is_not_shown(person: Known) -> bool:
-        if person.id == reader or person.name in shown:
+        if person.id == reader:
+            return False
+        if person.name in shown:
             return False
         return person.hidden
 

@@ -96,7 +96,9 @@ def _is_about(event: ChatEvent, person: NameForms) -> bool:
     """Return whether the person said a line, or is named in it."""
     if event.user_id == person.viewer_id:
         return True
-    if person.is_named(event.login) or person.is_named(event.display_name):
+    if person.is_named(event.login):
+        return True
+    if person.is_named(event.display_name):
         return True
     if person.anonymized(event.text) != event.text:
         return True

@@ -459,7 +459,9 @@ async def _notes_to_forget(
     viewer_id: str | None,
 ) -> list[Note]:
     """Return the notes of a viewer that a request to forget names, by number or by words."""
-    if viewer_id is None or request.kind is not RequestKind.FORGET:
+    if viewer_id is None:
+        return []
+    if request.kind is not RequestKind.FORGET:
         return []
     facts = await personal_data.facts_of(source, viewer_id)
     note_ids = facts.keys() & request.notes
@@ -511,7 +513,9 @@ async def _clean_recap_files(
 
     if facts:
         await clean_files(db, without_facts)
-    if viewer_id is None or request.kind is not RequestKind.OPT_OUT:
+    if viewer_id is None:
+        return
+    if request.kind is not RequestKind.OPT_OUT:
         return
     if db.requests.chose_last(request.subject) is RequestKind.OPT_OUT:
         await remove_from_recap_files(db, viewer_id)

@@ -107,7 +107,9 @@ def find_entry(
         return _find_note_entry(entries, viewer_id, note_id)
     stems = topic_stems(topic)
     for entry in entries:
-        if entry.viewer_id != viewer_id or not entry.words:
+        if entry.viewer_id != viewer_id:
+            continue
+        if not entry.words:
             continue
         if topic_stems(entry.words) == stems:
             return entry
@@ -200,7 +202,9 @@ async def carry_out_topic_request(
             await notes.remove_suppression(tx, entry.id)
         return len(listed)
     is_missing = is_suppressed and not listed
-    if request.kind is not RequestKind.NEVER_MENTION or not is_missing:
+    if request.kind is not RequestKind.NEVER_MENTION:
+        return 0
+    if not is_missing:
         return 0
     if not request.notes:
         return 0
@@ -215,7 +219,9 @@ async def _add_note_entry(
     """Put the note of a request on the list; return 1, or 0 if this memory has another note there."""
     [note_id] = request.notes
     note = await notes.get(tx, note_id)
-    if note is None or (note.subject_id or CHANNEL) != viewer_id:
+    if note is None:
+        return 0
+    if (note.subject_id or CHANNEL) != viewer_id:
         return 0
     if note.created_at > request.at:
         # A newer note has got that number in this copy.

@@ -370,7 +370,9 @@ def _speaker_section(material: TailMaterial, zone: str) -> Section:
 
 def _is_anything_known(material: TailMaterial) -> bool:
     """Return whether the prompt has a note, a brief or a line without a summary of the speaker."""
-    if material.notes or material.brief.strip():
+    if material.notes:
+        return True
+    if material.brief.strip():
         return True
     speaker_ids = {line.viewer_id for line in material.unsummarised}
     return material.speaker.id in speaker_ids

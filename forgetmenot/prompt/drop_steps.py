@@ -85,7 +85,9 @@ class PromptDraft:
         if step.section in self.blocks:
             return self._shorten(step, budget)
         is_only_instructions = len(self.prefix) == 1
-        if is_only_instructions or self.prefix[-1].name != step.section:
+        if is_only_instructions:
+            return False
+        if self.prefix[-1].name != step.section:
             return False
         self.dropped.append(self.prefix.pop())
         return True

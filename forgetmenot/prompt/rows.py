@@ -453,7 +453,9 @@ def without_repeats(
     newest_first: list[PromptLine] = []
     for line in reversed(list(lines)):
         key = said_words(line)
-        if line.event_id in seen_ids or key in seen_texts:
+        if line.event_id in seen_ids:
+            continue
+        if key in seen_texts:
             continue
         seen_ids.add(line.event_id)
         seen_texts.add(key)

@@ -31,7 +31,9 @@ def open_outcomes(
     open_plans = []
     for note in notes:
         end = plan_end(note, zone)
-        if end is None or not ended_since(end, left_at, now):
+        if end is None:
+            continue
+        if not ended_since(end, left_at, now):
             continue
         if _was_asked(note, end):
             continue

@@ -255,7 +255,9 @@ class _AgeReader:
 
     def _is_person(self, place: int) -> bool:
         word = self._word(place)
-        if word.startswith("<") or word == "somebody":
+        if word.startswith("<"):
+            return True
+        if word == "somebody":
             return True
         return self._is_a("people", place)
 
@@ -283,7 +285,9 @@ class _AgeReader:
             if self._language.number(token.word) is None:
                 continue
             verb = self._age_end(start)
-            if verb is None or not self._is_a("be", verb):
+            if verb is None:
+                continue
+            if not self._is_a("be", verb):
                 continue
             # A number and its unit alone before "is" are mostly no age: "5 Jahre ist das her".
             word_count = verb - start
@@ -306,7 +310,9 @@ class _AgeReader:
             return unit + 2 if has_old else unit + 1
         if self._language.needs_unit:
             return None
-        if self._is_end(unit) or self._is_a("behind", unit):
+        if self._is_end(unit):
+            return unit
+        if self._is_a("behind", unit):
             return unit
         return None
 
@@ -384,7 +390,9 @@ class _AgeReader:
         """Return whether a token is behind "named", or has a capital and no determiner."""
         if self._is_a("naming", place - 1):
             return True
-        if self._language.names_without_capitals or not self._is_capitalized(place):
+        if self._language.names_without_capitals:
+            return False
+        if not self._is_capitalized(place):
             return False
         return not self._is_a("determiner", place - 1)
 
@@ -455,7 +463,9 @@ class _AgeReader:
         if self._is_a("be", verb):
             return self._bearer(verb) is not _Bearer.THING
         # Whom "7-year-old" describes comes next, perhaps behind one word: "7-year-old little girl".
-        if self._is_a("people", end) or self._is_a("people", end + 1):
+        if self._is_a("people", end):
+            return True
+        if self._is_a("people", end + 1):
             return True
         # Without a noun behind it it is the noun itself: "has a 7-year-old and a dog".
         if self._is_end(end):

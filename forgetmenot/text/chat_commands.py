@@ -202,7 +202,9 @@ def _remember_or_forget(sentence: str) -> str:
     if forget is None:
         return ""
     topic = forget[forget.lastindex or 0]
-    if _NOT_TO_FORGET.search(topic) or _TALK.match(topic):
+    if _NOT_TO_FORGET.search(topic):
+        return ""
+    if _TALK.match(topic):
         return ""
     topic_words = words(topic)
     names_nothing = bool(topic_words) and _SMALL_WORDS.issuperset(topic_words)
@@ -215,7 +217,9 @@ def _correction(sentence: str) -> str:
         return "!forget that permanently"
     # "forget that" also means "never mind": what is undone can be restored, and the answer says
     # how to delete.
-    if _UNDO.fullmatch(sentence) or denies(sentence):
+    if _UNDO.fullmatch(sentence):
+        return "!wrong"
+    if denies(sentence):
         return "!wrong"
     change = _CHANGE.fullmatch(sentence)
     if change is not None:

@@ -69,7 +69,11 @@ def _visible(text: str) -> str:
             visible.append(char)
             continue
         category = unicodedata.category(char)
-        if category in _INVISIBLE_CATEGORIES or char in _BLANKS or _HIDDEN.match(char):
+        if category in _INVISIBLE_CATEGORIES:
+            continue
+        if char in _BLANKS:
+            continue
+        if _HIDDEN.match(char):
             continue
         # A joiner that joins no picture shows nothing.
         if previous == _JOINER and category not in _PICTURE_CATEGORIES:

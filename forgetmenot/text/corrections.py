@@ -138,7 +138,9 @@ def _with_value_of(
     bare_value = _CALLED.sub("", value)
     pattern = rf"(?<!\w){bare_thing}{_BEFORE_VALUE}(?P<value>.+?){_BEHIND_OBJECT}"
     slot = re.search(pattern, fact, re.IGNORECASE)
-    if slot is None or not _is_value(bare_value):
+    if slot is None:
+        return None
+    if not _is_value(bare_value):
         return None
     before = fact[: slot.start("value")]
     behind = fact[slot.end("value") :]

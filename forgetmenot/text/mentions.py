@@ -171,7 +171,9 @@ def _may_have_link(text: str) -> bool:
 def _word_without_link(word: str) -> str | None:
     """Return a word, with a space where one was forgotten; None if it is an address."""
     normal = unicodedata.normalize("NFKC", word)
-    if not _ADDRESS.search(normal) or _FILE.fullmatch(normal):
+    if not _ADDRESS.search(normal):
+        return word
+    if _FILE.fullmatch(normal):
         return word
     parted = _FORGOTTEN_SPACE.sub(". ", normal)
     return None if _ADDRESS.search(parted) else parted

@@ -533,7 +533,9 @@ def nicknames_in(fact: str) -> list[str]:
 
 def _is_nickname(name: str) -> bool:
     """Return whether a text may be a nickname: one word that is neither a stop word nor a rank."""
-    if not _A_NICKNAME.fullmatch(name) or compact(name) in STOPWORDS:
+    if not _A_NICKNAME.fullmatch(name):
+        return False
+    if compact(name) in STOPWORDS:
         return False
     # A rank is no name, whoever gives it to themselves.
     return not claims_role(f"is the {name}")

@@ -129,7 +129,9 @@ class NameForms:
 
         It may not if it is part of somebody else's name.
         """
-        if len(name) < MIN_INSIDE or not _WITHOUT_SPACES.search(name):
+        if len(name) < MIN_INSIDE:
+            return False
+        if not _WITHOUT_SPACES.search(name):
             return False
         return not any(name in other for other in self.others)
 

@@ -128,7 +128,9 @@ def _is_here(ending: Sequence[str], *, needs_place: bool) -> bool:
     if needs_place and _words("place").isdisjoint(ending):
         return False
     for token in ending:
-        if token.isdecimal() or _is_mention(token):
+        if token.isdecimal():
+            continue
+        if _is_mention(token):
             continue
         if token not in _words("place", "beside"):
             return False
@@ -142,7 +144,9 @@ def _claims_bond(tokens: Sequence[str]) -> bool:
     names_somebody = any(
         _is_mention(token) or token in _words("streamer") for token in object_tokens
     )
-    if not names_somebody or _words("spouse", "bond").isdisjoint(tokens):
+    if not names_somebody:
+        return False
+    if _words("spouse", "bond").isdisjoint(tokens):
         return False
     listed = _words(
         "spouse",

@@ -306,7 +306,9 @@ def is_typo(typed: str, word: str) -> bool:
 
     A slip is two letters swapped, or one letter wrong, missing or too much.
     """
-    if len(word) < _MIN_SWAPPED or typed == word:
+    if len(word) < _MIN_SWAPPED:
+        return False
+    if typed == word:
         return False
     if typed[:1] != word[:1]:
         return False

@@ -62,7 +62,9 @@ class ChatPermission:
         """Take in what chat reports of its modes, and of the bot's own timeouts."""
         if isinstance(item, RoomState):
             self._room_is(item)
-        if not isinstance(item, Redaction) or not item.user_id:
+        if not isinstance(item, Redaction):
+            return
+        if not item.user_id:
             return
         # a ban has no duration; the connection notices it
         if item.user_id == self._own_id():

@@ -347,7 +347,9 @@ class IrcConnection:
                 self._notice(line, account)
             case "USERSTATE":
                 self.own_badges = badges(line.tag("badges"))
-        if not isinstance(item, RoomState) or self._in_channel():
+        if not isinstance(item, RoomState):
+            return None
+        if self._in_channel():
             return None
         return self._joined(item.room_id, account, gap_reason)
 

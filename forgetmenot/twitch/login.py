@@ -344,7 +344,9 @@ class Login:
     async def _newer_than(self, token: Token) -> Token | None:
         """Return the pair that somebody saved meanwhile by logging in again, or None."""
         stored_token = await self._load()
-        if stored_token is None or stored_token.access in {
+        if stored_token is None:
+            return None
+        if stored_token.access in {
             token.access,
             self._stored_access,
         }:
@@ -356,7 +358,9 @@ class Login:
 
     async def _was_logged_out(self) -> bool:
         """Return whether another process has logged out: then the pair is not to be renewed."""
-        if not self._stored_access or not await self._is_store_empty():
+        if not self._stored_access:
+            return False
+        if not await self._is_store_empty():
             return False
         self._token = None
         return True
