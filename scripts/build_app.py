@@ -86,9 +86,8 @@ def works(program: Path) -> bool:
             result = subprocess.run(
                 [program, *words], cwd=name, capture_output=True, text=True, check=False
             )
-            if not result.stdout.startswith(
-                "{"
-            ):  # the doctor ends with 1 where it finds no network
+            # not by its exit code: the doctor ends with 1 where it finds no network
+            if not result.stdout.startswith("{"):
                 say(
                     f"{' '.join(words)} ended with {result.returncode}:\n{result.stderr}"
                 )
@@ -110,6 +109,7 @@ def _signs_in(program: Path) -> bool:
 
 
 def _serves(program: Path, folder: Path) -> bool:
+    """Return whether the built program starts and serves the files of its dock."""
     command = [
         str(program),
         "start",
@@ -138,6 +138,7 @@ def _serves(program: Path, folder: Path) -> bool:
 
 
 def _has_its_files(address: str, origin: str) -> bool:
+    """Return whether each file that the dock's first page names is served and not empty."""
     with urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310  # loopback
         paths = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.read().decode())
     for path in paths:

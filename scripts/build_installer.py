@@ -140,6 +140,7 @@ def _copy(file: Path, folder: Path) -> None:
 
 
 def _size_kb(folder: Path) -> int:
+    """Return the size of a folder in kilobytes, links as they are."""
     sizes = [path.lstat().st_size for path in folder.rglob("*") if path.is_file()]
     return sum(sizes) // 1024
 

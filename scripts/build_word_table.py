@@ -67,6 +67,7 @@ NAMES = (
 
 
 def _file_of(package: str, name: str) -> Path:
+    """Return a data file of an installed package. Exits if the package is missing."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         sys.exit(f"{package} is not installed: see the head of this script.")
@@ -77,9 +78,8 @@ class Encoder:
     """all-MiniLM-L6-v2: texts in, vectors of length 1 out."""
 
     def __init__(self) -> None:
-        os.environ["ORT_DISABLE_TELEMETRY"] = (
-            "1"  # read on import: else it reports to Microsoft
-        )
+        # read on import: else it reports to Microsoft
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -102,6 +102,7 @@ class Encoder:
             ids = np.zeros((len(rows), max(len(tokens[i]) for i in rows)), np.int64)
             for row, i in enumerate(rows):
                 ids[row, : len(tokens[i])] = tokens[i]
+            # 0 is what fills a row up to the longest one
             mask = (ids != 0).astype(np.int64)
             fed = {
                 "input_ids": ids,
@@ -156,6 +157,7 @@ def sentences(known: list[str], count: int) -> list[str]:
     }
 
     def filled(shape: str) -> str:
+        """Return a sentence pattern with a random word of the right kind in each slot."""
         return re.sub(r"\{(.)\}", lambda slot: dice.choices(*kinds[slot[1]])[0], shape)
 
     made = [filled(dice.choice(SHAPES)) for _ in range(count - count // 2)]
@@ -169,9 +171,12 @@ def nearest(vectors: Matrix, stems: list[str]) -> tuple[Matrix, Matrix]:
     """For each stem the numbers of those nearest to it, and how near they are in 255 parts; no stop words."""
     numbers = np.zeros((len(stems), NEAR), np.uint16)
     nearness = np.zeros((len(stems), NEAR), np.uint8)
-    stopped = np.array([one in {stem(word) for word in STOPWORDS} for one in stems])
+    stopped = np.array(
+        [word_stem in {stem(word) for word in STOPWORDS} for word_stem in stems]
+    )
     for row, vector in enumerate(vectors):
         cosines = np.where(stopped, -1.0, vectors @ vector)
+        # a stem is not among those nearest to itself
         cosines[row] = -1.0
         best = np.argpartition(-cosines, NEAR)[:NEAR]
         best = best[np.argsort(-cosines[best])]
@@ -222,8 +227,9 @@ def fitted(
         rate = size / ((step * moved).sum(0) + 1e-12)
         added = added + rate * step
         residual = residual - rate * moved
-        size, before = (residual * residual).sum(0), size
-        step = residual + size / (before + 1e-20) * step
+        previous_size = size
+        size = (residual * residual).sum(0)
+        step = residual + size / (previous_size + 1e-20) * step
     print(
         f"{((targets - means @ (start + added)) ** 2).mean() / (targets**2).mean():.3f} of the variance is left"
     )
@@ -262,9 +268,11 @@ def main() -> None:
     numbers, nearness = nearest(own, stems)
     widest = np.quantile(np.abs(vectors), 0.9995)
     whole = np.clip(np.round(vectors / widest * 127), -127, 127).astype(np.int16) + ZERO
-    text = "\n".join(
-        " ".join([one, *(known[place] for place in by_stem[one])]) for one in stems
-    )
+    lines = []
+    for word_stem in stems:
+        words_of_stem = [known[place] for place in by_stem[word_stem]]
+        lines.append(" ".join([word_stem, *words_of_stem]))
+    text = "\n".join(lines)
     parts = [
         text.encode(),
         numbers.astype("<u2").tobytes(),

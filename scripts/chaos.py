@@ -173,9 +173,8 @@ class Bomb:
         self.around(Offline, "generate", "answer")
         self.around(Path, "replace", "replace")
         self.around(Path, "unlink", "unlink")
-        self.around(
-            PrivacyRequests, "add", "request"
-        )  # between writing a request and carrying it out
+        # between writing a request and carrying it out
+        self.around(PrivacyRequests, "add", "request")
 
     def pass_by(self, point: str) -> None:
         """A point is passed."""
@@ -234,14 +233,13 @@ async def step(bot: Bot, keeper: backups.Backups, number: int) -> None:
     if number == LINES - 40:
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=now)
     elif is_wish(number):
-        who, what = (
-            (OPTED_OUT, "!optout") if number % 12 == 3 else (ERASED, "!forgetme")
-        )
+        login = OPTED_OUT if number % 12 == 3 else ERASED
+        command = "!optout" if login == OPTED_OUT else "!forgetme"
         if number < LINES // 2 + 13:
-            await bot.hear(line(number, now, who, what))
-            if who == ERASED:
+            await bot.hear(line(number, now, login, command))
+            if login == ERASED:
                 await bot.settle()
-                await bot.hear(line(number + 10_000, now, who, "!forgetme confirm"))
+                await bot.hear(line(number + 10_000, now, login, "!forgetme confirm"))
     elif number % 15 == 7:
         await bot.hear(
             line(number, now, text=f"@ForgetMeNot what about level {number % 9}?")
@@ -348,8 +346,8 @@ async def world_account(place: Path) -> Figures:
         + max(0, 30 - notes)
         + len(expected - stored.keys()),
         "doubled": max(0, notes - 30)
-        + sum(stored[one] - 1 for one in expected & stored.keys()),
-        "sent twice": sum(sent[one] - 1 for one in expected & sent.keys()),
+        + sum(stored[line_id] - 1 for line_id in expected & stored.keys()),
+        "sent twice": sum(sent[line_id] - 1 for line_id in expected & sent.keys()),
         "rights lost": (OPTED_OUT not in out) + (ERASED in {row[0] for row in known}),
         "bytes left": bytes_on_disk.count(MARK.encode()),
         "promises broken": broken,
@@ -416,7 +414,7 @@ async def decisions_lost(folder: Path) -> int:
         posted = await db.value(
             "SELECT count(*) FROM streams WHERE posted_at IS NOT NULL"
         )
-        held = (
+        decisions_known = (
             BANNED in await viewers.hidden(db, [BANNED]),
             OUT in await privacy_choices.opted_out(db),
             hidden.matches("passed the exam", [MUTED])
@@ -427,14 +425,16 @@ async def decisions_lost(folder: Path) -> int:
     text = "".join(
         file.read_text(encoding="utf-8") for file in (folder / "recaps").iterdir()
     )
-    return held.count(False) + (ERASED in text.lower() or MARK in text)
+    return decisions_known.count(False) + (ERASED in text.lower() or MARK in text)
 
 
 async def _restore(folder: Path) -> None:
+    """Restore a copy that was made before some decisions of viewers and moderators."""
     await backups.restore(folder / COPY, folder / MEMORY, now=NOON + DAY, keep=3)
 
 
 async def _import(folder: Path) -> None:
+    """Import thirty notes more."""
     more = (
         {"scope": "channel", "fact": f"sang song {number} of the book"}
         for number in range(30)
@@ -444,17 +444,20 @@ async def _import(folder: Path) -> None:
 
 
 async def _sweep(folder: Path) -> None:
+    """Run the sweep a day later, when chat is to be deleted."""
     clock = ManualClock(NOON + 2 * DAY)
     async with open_bot(folder / MEMORY, settings=lambda: SETTINGS, clock=clock) as bot:
         await bot.tasks.do(SWEEP)
 
 
 async def _back_up(folder: Path) -> None:
+    """Make a copy of the memory."""
     async with open_database(folder / MEMORY) as db:
         await backups.make(db, at=NOON + DAY, keep=3)
 
 
 async def _erase(folder: Path) -> None:
+    """Erase the viewers who asked for it, as a start of the bot does."""
     async with open_database(folder / MEMORY) as db:
         await carry_out(db)  # as each start does
         eraser = Eraser(db=db, clock=ManualClock(NOON + DAY))
@@ -486,9 +489,8 @@ async def operations(folder: Path, dice: random.Random, rounds: int) -> Figures:
     for name in names:
         start = folder / name
         await asyncio.to_thread(shutil.copytree, template, start)
-        if (
-            name == "restore"
-        ):  # what was asked for since the copy was made is to be carried out again
+        if name == "restore":
+            # what was asked for since the copy was made is to be carried out again
             await _erase(start)
         points = range(1, rounds + 1) if rounds > 1 else [dice.randint(1, 6)]
         for number in points:
@@ -539,14 +541,14 @@ async def operation_account(place: Path, name: str) -> Figures:
     bytes_on_disk = b"".join(
         file.read_bytes() for file in (place / "data").rglob("*") if file.is_file()
     )
-    gone = name in {"erasure", "restore"}
+    is_erased = name in {"erasure", "restore"}
     return {
         "lost": max(0, expected - notes)
         + unread
         + (name == "backup" and not copies_of(place / MEMORY)),
         "doubled": max(0, notes - expected),
-        "rights lost": (there if gone else 0) + lost_decisions,
-        "bytes left": bytes_on_disk.count(MARK.encode()) if gone else 0,
+        "rights lost": (there if is_erased else 0) + lost_decisions,
+        "bytes left": bytes_on_disk.count(MARK.encode()) if is_erased else 0,
         "others changed": changed,
         "promises broken": broken,
     }
@@ -654,9 +656,8 @@ async def outage(
             await clock.advance(MINUTE)
             await bot.tasks.catch_up()
         model.mode = None
-        for _ in range(
-            round(20 * min(11, 3 * hours))
-        ):  # within the day that a line may be kept
+        # within the day that a line may be kept
+        for _ in range(round(20 * min(11, 3 * hours))):
             await clock.advance(3 * MINUTE)
             await bot.tasks.catch_up()
         counted = await bot.db.value(
@@ -719,9 +720,8 @@ async def disks(folder: Path) -> Figures:
                     await bot.ingest.flush()
                 if mended:
                     damage.close()
-                    for pragma in (
-                        MENDED
-                    ):  # of the present connection: the file may have been put back
+                    # of the present connection: the file may have been put back
+                    for pragma in MENDED:
                         await bot.db._writer.execute_fetchall(f"PRAGMA {pragma}")  # noqa: SLF001
                     await bot.settle()
         async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
@@ -779,8 +779,8 @@ async def clocks(folder: Path, dice: random.Random, rounds: int) -> Figures:
         async with open_bot(
             path, settings=lambda: SETTINGS, clock=ManualClock(real // 1_000_000)
         ) as bot:
-            for one in range(60):
-                bot.ingest.take(line(one, real // 1_000_000 - one * MINUTE))
+            for minute in range(60):
+                bot.ingest.take(line(minute, real // 1_000_000 - minute * MINUTE))
             await bot.settle()
         skew = dice.randint(-10 * DAY, 10 * DAY)
         with mock.patch.object(time, "time_ns", lambda: real + skew * 1_000_000):  # noqa: B023, PT008  # it moves
@@ -823,7 +823,7 @@ class Evening:
         for number in itertools.count():
             await asyncio.sleep(0.1)
             if self.paused or not any(
-                one.channels for one in self._sim.irc.connections
+                connection.channels for connection in self._sim.irc.connections
             ):
                 continue
             text = f"the {number} run of level {number % 9} went well"
@@ -855,14 +855,17 @@ def locks_lost(memory: Path, pid: int, after: str) -> bool:
 
 
 def _log_removed(memory: Path) -> None:
+    """Delete SQLite's log of recent changes."""
     memory.with_name(f"{memory.name}-wal").unlink()
 
 
 def _file_removed(memory: Path) -> None:
+    """Delete the memory."""
     memory.unlink()
 
 
 def _file_replaced(memory: Path) -> None:
+    """Put an older memory in place of the current one."""
     memory.with_name("older").replace(memory)
 
 
@@ -935,6 +938,7 @@ SOME_COMMANDS = ("doctor", "memory list", "viewer optout", "memory restore")
 
 
 def _is_another(memory: Path, inode: int) -> bool:
+    """Return whether the bot has opened a new file at this path."""
     return memory.exists() and memory.stat().st_ino != inode
 
 
@@ -963,7 +967,7 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
         place.mkdir()
         results[name] = await part(place, random.Random(f"{seed} {name}"))  # noqa: S311  # the same again, not secrets
         figures = ", ".join(
-            f"{what} {figure:,g}" for what, figure in results[name].items()
+            f"{label} {figure:,g}" for label, figure in results[name].items()
         )
         say(f"{name}, {time.monotonic() - began:.0f} s: {figures}")
         await asyncio.to_thread(shutil.rmtree, place)
@@ -986,18 +990,16 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="some seconds of it")
-    parser.add_argument(
-        "--die", nargs=3, help=argparse.SUPPRESS
-    )  # what a process of its own is to do, and when to die
+    # what a process of its own is to do, and when to die
+    parser.add_argument("--die", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     set_up(console=False)
-    logging.disable(
-        logging.CRITICAL
-    )  # the log of all those troubles would bury the figures
+    # the log of all those troubles would bury the figures
+    logging.disable(logging.CRITICAL)
     if options.die:
-        place, what, number = options.die
-        Bomb("any" if what in OPERATIONS else what, int(number))
-        asyncio.run(OPERATIONS.get(what, play)(Path(place)))
+        place, subject, number = options.die
+        Bomb("any" if subject in OPERATIONS else subject, int(number))
+        asyncio.run(OPERATIONS.get(subject, play)(Path(place)))
         os._exit(0)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-chaos-") as folder:
         failed = bad(

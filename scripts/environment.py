@@ -65,6 +65,7 @@ def enter(extra: str = "") -> None:
 
 
 def _ensure(extra: str) -> Path:
+    """Make the virtual environment or bring it up to date; return its Python."""
     # packages are installed uncompiled: without this, each start of each program would compile them all anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if sys.version_info < MINIMUM:
@@ -87,6 +88,7 @@ def _ensure(extra: str) -> Path:
 
 
 def _fingerprint() -> str:
+    """Return a hash of everything after whose change the packages are installed anew."""
     parts = [
         (ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")
     ]
@@ -96,6 +98,7 @@ def _fingerprint() -> str:
 
 
 def _works() -> bool:
+    """Return whether the virtual environment has a working pip."""
     return (
         subprocess.run(
             [python(), "-c", "import pip"], capture_output=True, check=False
@@ -105,6 +108,7 @@ def _works() -> bool:
 
 
 def _make() -> None:
+    """Make the virtual environment anew. Exits if this Python cannot."""
     try:
         import ensurepip  # noqa: F401  # Debian splits it off; without it the environment would lack pip
         import venv
@@ -125,6 +129,7 @@ def megabytes_in(line: str) -> float:
 
 
 def _install(requirement: str) -> None:
+    """Install the program and its packages with pip, and show progress. Exits if that fails."""
     # --no-compile: what is used is compiled when it is first imported, and most never is
     plain = [
         "--no-compile",

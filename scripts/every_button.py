@@ -128,6 +128,7 @@ def presses() -> Iterator[Press]:
 
 
 def _parameters(operation: Operation) -> dict[str, object]:
+    """Return a value for each parameter that a button of the dock may set."""
     return {
         parameter.name: VALUES[parameter.kind]
         for parameter in operation.params
@@ -170,6 +171,7 @@ def terminal_commands(folder: Path) -> list[list[str]]:
 
 
 def _leaves(parser: argparse.ArgumentParser, path: str = "") -> Iterator[str]:
+    """Yield each command of the terminal that has no commands below it, as it is typed."""
     actions = parser._actions  # noqa: SLF001
     is_group = argparse._SubParsersAction  # noqa: SLF001
     groups = [action for action in actions if isinstance(action, is_group)]
@@ -209,6 +211,7 @@ class Presser:
                 await self._sim.until(self._heard, 20)
 
     def _heard(self) -> bool:
+        """Return whether the bot is in a channel."""
         return any(connection.channels for connection in self._sim.irc.connections)
 
     async def chat(self) -> None:
@@ -248,11 +251,13 @@ class Presser:
             self.crashes.append(f"{' '.join(words)}: {output.decode()[-500:]}")
 
     def _session(self) -> aiohttp.ClientSession:
+        """Return an HTTP session that the dock accepts as its own page."""
         origin = self._bot.address.partition("/?")[0]
         headers = {TOKEN_HEADER: token_in(self._folder), "Origin": origin}
         return aiohttp.ClientSession(origin, headers=headers)
 
     async def _press(self, session: aiohttp.ClientSession, press: Press) -> None:
+        """Send one request to the dock, and note it as a crash if it is refused or fails."""
         options: dict[str, Any] = {}
         if isinstance(press.body, bytes):
             options = {

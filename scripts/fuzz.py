@@ -65,17 +65,21 @@ class Reader:
 
 
 def _chat_line(text: str) -> None:
+    """Read a line of chat, in the demo and in a channel."""
     understand(parse(text), "demo", SCREEN_NOW)
     understand(parse(text), None)
 
 
 def _command(text: str) -> None:
+    """Read a chat command, and check its parameters."""
     for question in ("", text):
-        if (command := PARSER.parse(text, question)) is not None:
+        command = PARSER.parse(text, question)
+        if command is not None:
             checked(OPERATIONS[command.name], command.params)
 
 
 def _reply(text: str) -> None:
+    """Read a model's reply, and check the action that it proposes."""
     for plain in (False, True):
         answer = read_reply(ModelAnswer(text, "m", TokenUsage(), plain=plain))
         tidy(answer.say, SETTINGS).encode()
@@ -93,6 +97,7 @@ def _reply(text: str) -> None:
 
 
 def _summary(text: str) -> None:
+    """Read a model's summary of an episode."""
     written = summary_instructions.read_summary(text) or text
     handles = Handles.of(["1", "2"])
     summarizer.storable_summary(
@@ -106,17 +111,20 @@ def _summary(text: str) -> None:
 
 
 def _notes(text: str) -> None:
+    """Read a model's changes to the notes."""
     for change in answer_items(text) or []:
         with contextlib.suppress(FactRefused, *ODD_INPUT):  # refused alone, and counted
             checked_changes(change, SCREEN)
 
 
 def _speech(text: str) -> None:
+    """Read a viewer's words about themselves."""
     claims(text)
     own_fact(text[:200])
 
 
 def _dock_request(text: str) -> None:
+    """Check a request's values as the parameters of each operation."""
     given_params = json.loads(text)
     for operation in OPERATIONS.values():
         with contextlib.suppress(Refused):
@@ -129,15 +137,18 @@ def _dock_request(text: str) -> None:
 
 
 def _import(text: str) -> None:
+    """Read one line of an import of notes."""
     screening = transfer._Screening(PrivacySettings())  # noqa: SLF001
     transfer._read_batch([(1, text)], SCREEN_NOW, screening, [])  # noqa: SLF001  # as a batch
 
 
 def _privacy_request(text: str) -> None:
+    """Read one line of the file of privacy requests."""
     list(_decoded([text.encode("utf-8", "surrogatepass")]))
 
 
 def _helix_words(text: str) -> None:
+    """Read Twitch's answer to a message that was sent."""
     status, _, words = text.partition(" ")
     from_status(
         int(status[:3]) if status[:3].isdecimal() else 400, words, "send a message"

@@ -55,15 +55,15 @@ def picture(points: dict[str, list[Point]]) -> str:
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
     for number, (name, unit, title, axis) in enumerate(CURVES):
-        left = LEFT + number * (WIDTH + LEFT)
-        parts += _curve(points[name], left, unit, f"{title} ({axis})")
+        left_edge = LEFT + number * (WIDTH + LEFT)
+        parts += _curve(points[name], left_edge, unit, f"{title} ({axis})")
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
 
 def _curve(
     points: Sequence[Point],
-    left: int,
+    left_edge: int,
     unit: str,
     title: str,
 ) -> list[str]:
@@ -73,13 +73,13 @@ def _curve(
     top_value = 1.25 * max(point.value for point in points)
     bottom = TOP + HEIGHT
     parts = [
-        f'<text x="{left}" y="{TOP - 18}" font-weight="bold">{title}</text>',
-        f'<path d="M{left} {TOP}V{bottom}H{left + WIDTH}" fill="none" stroke="#999"/>',
+        f'<text x="{left_edge}" y="{TOP - 18}" font-weight="bold">{title}</text>',
+        f'<path d="M{left_edge} {TOP}V{bottom}H{left_edge + WIDTH}" fill="none" stroke="#999"/>',
     ]
     line = []
     for point in points:
         share = (math.log(point.size) - smallest) / (largest - smallest)
-        x = left + 16 + share * (WIDTH - 32)
+        x = left_edge + 16 + share * (WIDTH - 32)
         y = bottom - point.value / top_value * HEIGHT
         line.append(f"{x:.1f},{y:.1f}")
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{BLUE}"/>')
@@ -105,6 +105,7 @@ def _text(
     y: float,
     words: str,
 ) -> str:
+    """Return a text whose middle stands at a place."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{words}</text>'
 
 

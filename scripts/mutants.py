@@ -167,7 +167,7 @@ def _numbered(tenths: int) -> list[str]:
 
 def _run(tree: Path, library: Path, *arguments: str) -> str:
     """Run Python with mutmut in a tree; return its output. Exits with the end of it if it fails."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *arguments],
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(library)},
@@ -176,12 +176,14 @@ def _run(tree: Path, library: Path, *arguments: str) -> str:
         check=False,
         timeout=MINUTES * 60,
     )
-    if done.returncode:
+    if result.returncode:
         # its progress is one line that it overwrites again and again
-        lines = [line for line in done.stdout.splitlines() if line.strip()[1:].strip()]
-        last = "\n".join([*lines[-10:], done.stderr[-1000:]])
-        raise SystemExit(f"{tree.name}: ended with {done.returncode}\n{last}")
-    return done.stdout
+        lines = [
+            line for line in result.stdout.splitlines() if line.strip()[1:].strip()
+        ]
+        last = "\n".join([*lines[-10:], result.stderr[-1000:]])
+        raise SystemExit(f"{tree.name}: ended with {result.returncode}\n{last}")
+    return result.stdout
 
 
 def _function_of(mutant: str) -> str:

@@ -145,9 +145,8 @@ async def take(address: str, folder: Path, language: str) -> None:
             if (width, height) == SIZES[0]:
                 await page.wait_for_timeout(8_000)  # the demo plays its two evenings
                 await page.evaluate("location.hash = 'setup'")
-                await page.locator("#language").select_option(
-                    language
-                )  # as its user does
+                # as its user does
+                await page.locator("#language").select_option(language)
                 await page.locator(
                     f"html[lang={language}] .feed, html[lang={language}] .step"
                 ).first.wait_for()

@@ -60,6 +60,7 @@ MUST_BE_ZERO = (
 
 
 def _fault(**changes: object) -> Callable[[TwitchSim], object]:
+    """Return a trouble of Twitch's: the next message is answered like this."""
     return lambda sim: sim.faults.add("helix", path="chat/messages", **changes)
 
 
@@ -125,6 +126,7 @@ async def flood(folder: Path, messages: int) -> Figures:
 async def _one_run(
     db: Database, clock: ManualClock, out: Troubled, texts: list[str]
 ) -> dict[str, Sent]:
+    """Send messages in one run of the bot; return what became of each, by its text."""
     box = Outbox(db=db, out=out, clock=clock, settings=Settings)
     await box.recover()
     worker = asyncio.create_task(box.run())
@@ -148,13 +150,15 @@ async def _one_run(
 
 
 async def _turn(clock: ManualClock) -> None:
+    """Move the clock on by a quarter of a second, again and again."""
     while True:
         await clock.advance(250)
         await asyncio.sleep(0.001)
 
 
 def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
-    shown = Counter(said.text for said in sim.sent)
+    """Compare what the outbox reports of its messages with what Twitch got."""
+    sent_texts = Counter(message.text for message in sim.sent)
     sent = [text for text, fate in fates.items() if fate.status is ReplyStatus.SENT]
     unsure = [
         text for text, fate in fates.items() if fate.status is ReplyStatus.UNKNOWN
@@ -167,13 +171,13 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
     return {
         "faults while sending": out.troubles,
         "messages": len(fates),
-        "messages shown": len(shown),
+        "messages shown": len(sent_texts),
         "refused, with a reason": sum(bool(detail) for detail in unsent.values()),
         "of unknown fate": len(unsure),
-        "messages doubled": sum(shown.values()) - len(shown),
+        "messages doubled": sum(sent_texts.values()) - len(sent_texts),
         "messages lost": sum(not detail for detail in unsent.values()),
-        "fates told wrongly": sum(text not in shown for text in sent)
-        + sum(text in shown for text in unsent),
+        "fates told wrongly": sum(text not in sent_texts for text in sent)
+        + sum(text in sent_texts for text in unsent),
         "rate breaches": sim.helix.breaches,
     }
 
@@ -183,7 +187,10 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
 PER_MINUTE = 400
 PEOPLE = 300
 WISHING = 5
-OUT_MARK, ERASED_MARK, DELETED_MARK = MARKS = "quillfrost", "emberling", "saltwhistle"
+OUT_MARK = "quillfrost"
+ERASED_MARK = "emberling"
+DELETED_MARK = "saltwhistle"
+MARKS = (OUT_MARK, ERASED_MARK, DELETED_MARK)
 PRESS_AGAIN_S = 60
 QUIET_S = 3.0  # before a kill or a cut, so that nothing is under way
 SETTLED = 0.25  # of the time: from then on memory is compared, and no process is ended any more
@@ -247,8 +254,8 @@ class Chat:
             leaver = f"leaver_{number}"
             erased = f"{ERASED_MARK}_{number}"
             await self.typed(leaver, "hello from the tuba club")
-            for one in range(3):
-                await self.typed(erased, f"i play the {ERASED_MARK}{number} {one}")
+            for piece in range(3):
+                await self.typed(erased, f"i play the {ERASED_MARK}{number} {piece}")
             await self.typed(leaver, "!optout")
             await self.typed(erased, "!forgetme")
             await asyncio.sleep(12)
@@ -305,6 +312,7 @@ class Pressing:
             say(f"   {crash}")
 
     async def _press(self) -> None:
+        """Press everything at every place once, then again after a pause."""
         places = (self.presser.dock, self.presser.chat, self.presser.terminal)
         while not self._over.is_set():
             for press in places:
@@ -342,7 +350,7 @@ async def live(folder: Path, minutes: float) -> Figures:
             task.cancel()
         await asyncio.gather(*talking, return_exceptions=True)
         sent = Counter(
-            said.reply_to.id for said in sim.sent if said.reply_to is not None
+            message.reply_to.id for message in sim.sent if message.reply_to is not None
         )
         figures = await _account(folder, chat)
     growth = (
@@ -354,9 +362,9 @@ async def live(folder: Path, minutes: float) -> Figures:
         "lines": chat.number,
         "answers": len(sim.sent),
         "processes": len(ends),
-        "pressed": sum(one.presser.presses for one in pressed),
-        "crashes": sum(len(one.presser.crashes) for one in pressed),
-        "locks lost": sum(one.locks_lost for one in pressed),
+        "pressed": sum(pressing.presser.presses for pressing in pressed),
+        "crashes": sum(len(pressing.presser.crashes) for pressing in pressed),
+        "locks lost": sum(pressing.locks_lost for pressing in pressed),
         **figures,
         "sent twice": sum(count - 1 for count in sent.values()),
         "megabytes at the end": round(sizes[-1] / 1e6, 1) if sizes else 0,
@@ -397,9 +405,13 @@ async def _account(folder: Path, chat: Chat) -> Figures:
             not_heeded += f"{ERASED_MARK}_{number}" in known
         broken = await broken_promises(db, clock.now())
     traces = 0
-    for file in (file_path for file_path in folder.rglob("*") if file_path.is_file()):
+    for file in folder.rglob("*"):
+        if not file.is_file():
+            continue
+        content = file.read_bytes()
         for mark in MARKS:
-            if count := file.read_bytes().count(mark.encode()):
+            count = content.count(mark.encode())
+            if count:
                 say(f"{mark} stands {count} times in {file.name}")
                 traces += count
     return {
@@ -426,9 +438,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60)
     options = parser.parse_args()
     set_up(console=False)
-    logging.disable(
-        logging.CRITICAL
-    )  # the log of all those troubles would bury the figures
+    # the log of all those troubles would bury the figures
+    logging.disable(logging.CRITICAL)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as name:
         folder = Path(name) / "bot"
         folder.mkdir()

@@ -45,9 +45,8 @@ def main() -> int:
             else 1
         )
     unmarked = ["-m", "not slow and not browser"] if quick else []
-    workers = str(
-        (os.cpu_count() or 1) + 1
-    )  # one more than there are processors: tests also wait, for a browser say
+    # one more than there are processors: tests also wait, for a browser say
+    workers = str((os.cpu_count() or 1) + 1)
     tests = [python, "-m", "pytest", "-q", *unmarked]
     shared = ["-n", workers, "--dist", "worksteal"]
     gates: dict[str, Callable[[], bool]] = {
