@@ -12,9 +12,9 @@ from hypothesis import settings
 from forgetmenot import logs  # noqa: F401  # gives the last resort its form, as in a program
 from forgetmenot.clock import ManualClock
 from forgetmenot.store.database import Database, open_database
-from tests.played_demo import seen
+from tests.played_demo import played_demo
 
-__all__ = ["seen"]
+__all__ = ["played_demo"]
 
 # The gate tries the same examples each time: what it finds, everybody finds.
 # `--hypothesis-profile=default` tries more, and others.

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -113,11 +114,11 @@ class World:
                 last_event_at=self.clock.now(),
             )
 
-    async def over(self, *here: str, recap: str | None = "Chat cooked.") -> int:
+    async def over(self, *attendees: str, recap: str | None = "Chat cooked.") -> int:
         """A stream of an hour to which they came, a day after the last; None: its recap is still to be written."""
         await self.clock.advance(DAY)
         stream = await self.stream()
-        for viewer_id in here:
+        for viewer_id in attendees:
             await self.attends(viewer_id, stream)
         await self.clock.advance(HOUR)
         async with self.db.write() as tx:
@@ -162,25 +163,27 @@ class World:
             episode_id = await put(
                 tx, "episodes", stream_id=stream_id, summary=summary, events=30, **times
             )
-            for who, (lines, addressed) in people.items():
-                person = {"viewer_id": who, "lines": lines, "addressed": addressed}
+            for viewer_id, (lines, addressed) in people.items():
+                person = {
+                    "viewer_id": viewer_id,
+                    "lines": lines,
+                    "addressed": addressed,
+                }
                 await put(tx, "episode_people", episode_id=episode_id, **person)
         return episode_id
 
-    async def chat(self, *said: tuple[str, str] | tuple[str, str, int]) -> int:
+    async def chat(self, *lines: tuple[str, str] | tuple[str, str, int]) -> int:
         """A window of chat whose lines are still there: who said what, and when (or now)."""
-        people = {
-            who: (sum(one[0] == who for one in said), 0)
-            for who in dict.fromkeys(one[0] for one in said)
-        }
+        line_counts = Counter(line[0] for line in lines)
+        people = {viewer_id: (count, 0) for viewer_id, count in line_counts.items()}
         episode = await self.episode("<@1> and <@2> talked.", people)
         async with self.db.write() as tx:
             await tx.execute(
-                "UPDATE episodes SET events = ? WHERE id = ?", (len(said), episode)
+                "UPDATE episodes SET events = ? WHERE id = ?", (len(lines), episode)
             )
-            for number, (who, text, *at) in enumerate(said):
+            for number, (viewer_id, text, *at) in enumerate(lines):
                 row = {
-                    "viewer_id": who,
+                    "viewer_id": viewer_id,
                     "text": text,
                     "at": at[0] if at else self.clock.now(),
                 }
@@ -209,8 +212,8 @@ class World:
         """What writes memory, with a scripted model; a list stands for an answer with these notes."""
         model = Scripted(
             *(
-                json.dumps({"notes": one}) if isinstance(one, list) else one
-                for one in answers
+                json.dumps({"notes": answer}) if isinstance(answer, list) else answer
+                for answer in answers
             )
         )
         return kind(
@@ -319,4 +322,4 @@ async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Pro
 
 
 def section(prompt: Prompt, name: str) -> str:
-    return "".join(one.text for one in prompt.sections if one.name == name)
+    return "".join(part.text for part in prompt.sections if part.name == name)

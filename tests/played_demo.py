@@ -22,7 +22,10 @@ from forgetmenot.demo.show import Show, play
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.demo import twitch_server
 
-folder, tokens, highlight, told = pathlib.Path(sys.argv[1]), [], [], []
+folder = pathlib.Path(sys.argv[1])
+tokens = []
+highlight = []
+counts = []
 class Noted(twitch_server.Tokens):
     def grant(self, *words, **more):
         granted = super().grant(*words, **more)
@@ -31,21 +34,21 @@ class Noted(twitch_server.Tokens):
 twitch_server.Tokens = Noted
 logs.set_up(level="debug", folder=folder / "logs")
 settings = Settings(dock=DockSettings(port=0))
-show = Show(settings, lambda _style, line: highlight.append(line), finished=told.append, fast=True)
+show = Show(settings, lambda _style, line: highlight.append(line), finished=counts.append, fast=True)
 asyncio.run(play(folder / "memory.sqlite3", show))
-print(json.dumps({"tokens": tokens, "highlight": highlight, "told": told[0]}))
+print(json.dumps({"tokens": tokens, "highlight": highlight, "counts": counts[0]}))
 """
 
 
 @dataclass(frozen=True)
-class Seen:
+class PlayedDemo:
     """A demo that was played at debug level: its memory, its logs, and what came of it."""
 
     folder: Path
     errors: bytes
     tokens: list[str]
     highlight: list[str]
-    told: dict[str, Any]  # the counts that --json prints
+    counts: dict[str, Any]  # the counts that --json prints
 
     def rows(self, sql: str, *params: object) -> list[Any]:
         with closing(sqlite3.connect(self.folder / "memory.sqlite3")) as db:
@@ -61,15 +64,17 @@ class Seen:
 
 
 @pytest.fixture(scope="session")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+def played_demo(tmp_path_factory: pytest.TempPathFactory) -> PlayedDemo:
     """A demo that was played at debug level, by one worker for all: nobody writes there."""
     root = tmp_path_factory.getbasetemp()
-    place = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "seen"
+    place = (
+        root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    ) / "played_demo"
     with FileLock(f"{place}.lock"):
         if not place.exists():
-            (data := (making := place.with_suffix(".making")) / "data").mkdir(
-                parents=True
-            )
+            making = place.with_suffix(".making")
+            data = making / "data"
+            data.mkdir(parents=True)
             words = [sys.executable, "-c", PLAY, str(data)]
             ended = subprocess.run(
                 words,
@@ -79,8 +84,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
                 timeout=100,
             )
             assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
-            (making / "told.json").write_bytes(ended.stdout)
+            (making / "printed.json").write_bytes(ended.stdout)
             (making / "errors").write_bytes(ended.stderr)
             making.rename(place)
-    told = json.loads((place / "told.json").read_text(encoding="utf-8"))
-    return Seen(place / "data", (place / "errors").read_bytes(), **told)
+    printed = json.loads((place / "printed.json").read_text(encoding="utf-8"))
+    return PlayedDemo(place / "data", (place / "errors").read_bytes(), **printed)

@@ -22,13 +22,13 @@ ENVIRONMENT = {
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """No keyring, no key, no home: `folder` is all it may write to."""
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.endswith("_API_KEY")
     }
     return {
-        **kept,
+        **inherited,
         **ENVIRONMENT,
         "HOME": str(folder),
         "XDG_DATA_HOME": str(folder),
@@ -50,8 +50,8 @@ def write_settings(
 ) -> Path:
     """A settings file for that Twitch, without a dock. `more`: whole tables as TOML, by name."""
     path = folder / "config.toml"
-    named = sim.client_id if client_id is None else client_id
-    twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\nserver = "{sim.url}"\n'
+    client_id = sim.client_id if client_id is None else client_id
+    twitch = f'channel = "{channel}"\nclient_id = "{client_id}"\nbot_login = "{BOT}"\nserver = "{sim.url}"\n'
     tables = {
         "twitch": twitch,
         "bot": f'mode = "mentions"\nname = "{BOT}"',
@@ -65,26 +65,26 @@ def write_settings(
     return path
 
 
-def log_in(folder: Path, sim: TwitchSim, *, named: bool = True) -> None:
-    """Somebody has typed the code: the log-in lies where `run` looks. Not `named`: Twitch has not said yet whose."""
+def log_in(folder: Path, sim: TwitchSim, *, login_known: bool = True) -> None:
+    """Somebody typed the code: the log-in lies where `run` looks. Without `login_known` Twitch has not said whose."""
     store = TokenStore(login_folder(folder / "m.sqlite3"), use_keyring=False)
     token = fixtures.log_in(sim, store, BOT)
-    if not named:
+    if not login_known:
         store.save(Account.BOT, Token(token.access, token.refresh))
 
 
 class Running:
-    """A program that runs. `told` is its standard error so far."""
+    """A program that runs. `output` is its standard error so far."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
-        self.told = ""
+        self.output = ""
         self._reading = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
         assert self.process.stderr is not None
-        while line := await self.process.stderr.readline():
-            self.told += line.decode()
+        async for line in self.process.stderr:
+            self.output += line.decode()
 
     async def ended(self, seconds: float = 100) -> int:
         """Wait for its end; the exit code."""
@@ -101,7 +101,7 @@ class Running:
     async def says(self, words: str, seconds: float = 100) -> None:
         """Wait until it has said something. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
-            while words not in self.told:  # noqa: ASYNC110  # a pipe has no event for it
+            while words not in self.output:  # noqa: ASYNC110  # a pipe has no event for it
                 await asyncio.sleep(0.01)
 
 

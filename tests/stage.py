@@ -89,10 +89,12 @@ class FakeChat:
 
 
 def _recorder(
-    name: str, shown: int | None = None
+    name: str, noted_arguments: int | None = None
 ) -> Callable[..., Coroutine[Any, Any, Outcome]]:
-    async def act(self: "RecordingAccount", *given: object, **named: object) -> Outcome:
-        return await self.act(name, *given[:shown], *named.values())
+    async def act(
+        self: "RecordingAccount", *arguments: object, **options: object
+    ) -> Outcome:
+        return await self.act(name, *arguments[:noted_arguments], *options.values())
 
     return act
 
@@ -111,10 +113,9 @@ class RecordingAccount(NoAccount):
     immunity_error: Exception | None = None
     before: Callable[[], Awaitable[object]] | None = None
 
-    timeout, ban = (
-        _recorder("timeout", 2),
-        _recorder("ban", 1),
-    )  # the reason is not noted
+    # of these two the reason is not noted
+    timeout = _recorder("timeout", 2)
+    ban = _recorder("ban", 1)
     pin_message = _recorder("pin")
     untimeout = _recorder("untimeout")
     shoutout = _recorder("shoutout")
@@ -129,7 +130,7 @@ class RecordingAccount(NoAccount):
     async def act(self, name: str, *words: object) -> Outcome:
         self.done.append(
             " ".join(
-                [name, *(str(one).removeprefix("id-") for one in words if one != "")]
+                [name, *(str(word).removeprefix("id-") for word in words if word != "")]
             )
         )
         if self.before is not None:
@@ -302,9 +303,9 @@ class Stage:
             return await notes.insert(tx, new, cause="test", now=self.clock.now())
 
     async def row(self, reply_id: int) -> bot_messages.BotMessage:
-        found = await bot_messages.get(self.db, reply_id)
-        assert found is not None
-        return found
+        message = await bot_messages.get(self.db, reply_id)
+        assert message is not None
+        return message
 
     @property
     def said(self) -> list[str]:
@@ -367,7 +368,7 @@ async def until(there: Callable[[], object], seconds: float = 60.0) -> None:
 @contextlib.asynccontextmanager
 async def working(*work: Awaitable[object]) -> AsyncIterator[None]:
     """Work that goes on beside the block, and is stopped at its end."""
-    tasks = [asyncio.ensure_future(one) for one in work]
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in work]
     try:
         yield
     finally:

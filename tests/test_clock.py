@@ -14,7 +14,7 @@ def machine_ms() -> int:
 
 @pytest.mark.parametrize(
     (
-        "said",
+        "differences_ms",
         "off",
     ),  # Twitch's time less the machine's, and by how much that is corrected
     [
@@ -24,10 +24,10 @@ def machine_ms() -> int:
     ],
 )
 def test_a_clock_that_is_hours_wrong_is_corrected_and_ordinary_latency_is_not(
-    said: tuple[int, ...], off: int
+    differences_ms: tuple[int, ...], off: int
 ) -> None:
     clock = SystemClock()
-    for difference in said:
+    for difference in differences_ms:
         clock.observe(machine_ms() + difference)
     assert abs(clock.now() - machine_ms() - off) < 1_000
 

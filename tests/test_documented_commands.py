@@ -34,22 +34,18 @@ ONLY_PARSED = {
 }
 
 
-def shown() -> list[str]:
+def shown_commands() -> list[str]:
     """The commands in the pages' code, without comments and the prompts around them."""
-    found = []
+    snippets = []
     for page in PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
         blocks = re.findall(
             r"^```\w*\n(.*?)^```|((?:^    \S.*\n)+)", text, re.DOTALL | re.MULTILINE
         )
-        found += [
-            line.strip()
-            for pair in blocks
-            for block in pair
-            for line in block.splitlines()
-        ]
-        found += re.findall(rf"`((?:{PROGRAMS})(?: [^`]*)?)`", text)
-    commands = [line.partition("  #")[0].strip() for line in found]
+        for fenced, indented in blocks:
+            snippets += [line.strip() for line in (fenced + indented).splitlines()]
+        snippets += re.findall(rf"`((?:{PROGRAMS})(?: [^`]*)?)`", text)
+    commands = [line.partition("  #")[0].strip() for line in snippets]
     commands += [
         line[line.index("forgetmenot ") :]
         for line in commands
@@ -65,7 +61,9 @@ def shown() -> list[str]:
 
 
 OURS = [
-    line.removesuffix(" & obs") for line in shown() if line.startswith("forgetmenot ")
+    line.removesuffix(" & obs")
+    for line in shown_commands()
+    if line.startswith("forgetmenot ")
 ]
 
 
@@ -111,11 +109,9 @@ def test_a_command_of_ours_runs(
 
 
 def test_a_script_of_ours_is_there_and_takes_the_options_that_are_shown() -> None:
-    scripts = [
-        found
-        for line in shown()
-        if (found := re.match(r"(?:python|py) scripts[/\\](\w+\.py)(.*)", line))
-    ]
+    script_line = re.compile(r"(?:python|py) scripts[/\\](\w+\.py)(.*)")
+    matches = [script_line.match(line) for line in shown_commands()]
+    scripts = [match for match in matches if match]
     assert len(scripts) > 2
     for script in scripts:
         source = (ROOT / "scripts" / script[1]).read_text(encoding="utf-8")
@@ -133,24 +129,23 @@ def test_readme_quotes_messages_as_they_are_said() -> None:
         .split("\n\n")[0]
     )
     quoted = [
-        one or other
-        for one, other in re.findall(
+        double_quoted or single_quoted
+        for double_quoted, single_quoted in re.findall(
             r"^\| (?:`` (.+?) ``|`(.+?)`) \|", table, re.MULTILINE
         )
     ]
-    texts = [
-        one
-        for text in ENGLISH.texts.values()
-        for one in ([text] if isinstance(text, str) else text)
-    ]
-    texts.append(f"… {IN_USE}")
-    said = [
+    texts = [f"… {IN_USE}"]
+    for text in ENGLISH.texts.values():
+        texts += [text] if isinstance(text, str) else text
+    message_patterns = [
         re.sub(r"\\\{\w+\\\}", ".+", re.escape(text.split(". ")[0].rstrip(".")))
         for text in texts
     ]
     assert len(quoted) > 6
     assert [
-        one
-        for one in quoted
-        if not any(re.fullmatch(text, one.rstrip(".")) for text in said)
+        message
+        for message in quoted
+        if not any(
+            re.fullmatch(pattern, message.rstrip(".")) for pattern in message_patterns
+        )
     ] == []

@@ -61,10 +61,10 @@ def test_a_bug_is_told_without_its_message_and_without_values(
             empty[words]
         except KeyError:
             logger.exception("a line failed")
-    told = capsys.readouterr().err + read(tmp_path)
-    assert words not in told
-    assert told.count("KeyError") >= 4
-    assert "in test_a_bug" in told
+    logged = capsys.readouterr().err + read(tmp_path)
+    assert words not in logged
+    assert logged.count("KeyError") >= 4
+    assert "in test_a_bug" in logged
 
 
 def test_nor_before_the_log_is_set_up() -> None:

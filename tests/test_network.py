@@ -51,7 +51,7 @@ def test_no_proxy_and_loopback_go_straight(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("http://me:secret@proxy.lan:99999", "HTTPS_PROXY .* http://proxy:3128"),
         ("http://", "HTTPS_PROXY is not"),
@@ -60,10 +60,10 @@ def test_no_proxy_and_loopback_go_straight(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_an_address_that_will_not_do_is_said_without_its_password(
-    monkeypatch: pytest.MonkeyPatch, address: str, said: str
+    monkeypatch: pytest.MonkeyPatch, address: str, message: str
 ) -> None:
     monkeypatch.setenv("https_proxy", address)
-    with pytest.raises(BadProxy, match=said) as raised:
+    with pytest.raises(BadProxy, match=message) as raised:
         proxy_for(CHAT)
     assert "secret" not in str(raised.value)
     assert raised.value.__cause__ is None

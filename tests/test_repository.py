@@ -49,8 +49,8 @@ def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
 def test_every_dependency_is_pinned_and_has_its_reason_in_the_architecture() -> None:
     pins = (ROOT / "constraints.txt").read_text().splitlines()
     pinned = {line.split("==")[0].lower() for line in pins if "==" in line}
-    asked = re.findall(r'^    "([a-zA-Z][\w.-]*)[><=]', PROJECT, re.MULTILINE)
-    assert {name.lower() for name in asked} <= pinned
+    requirements = re.findall(r'^    "([a-zA-Z][\w.-]*)[><=]', PROJECT, re.MULTILINE)
+    assert {name.lower() for name in requirements} <= pinned
     names = re.findall(
         r'"([a-zA-Z][\w-]*)[><=]',
         PROJECT.split("dependencies = [", 1)[1].split("]", 1)[0],
@@ -68,18 +68,18 @@ def is_there(place: Path) -> bool:
 
 
 def test_the_architecture_names_every_package_and_files_that_exist() -> None:
-    named = {
-        name.rstrip("/")
-        for packages, _ in ROWS
-        for name in re.findall(r"`(.+?)`", packages)
-    }
+    named_places = set[str]()
+    for place_cell, _ in ROWS:
+        named_places |= {
+            name.rstrip("/") for name in re.findall(r"`(.+?)`", place_cell)
+        }
     packages = {
         str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")
     } - {"."}
     files = {
         path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")
     }
-    assert named == {package.replace("\\", "/") for package in packages} | files
+    assert named_places == {package.replace("\\", "/") for package in packages} | files
     for package, inside in ROWS:
         for name in re.findall(r"`(.+?)`", inside):
             assert is_there(PACKAGE / package.strip("`") / name), (
@@ -101,11 +101,10 @@ def anchors(page: Path) -> set[str]:
 def test_every_link_of_a_page_leads_somewhere() -> None:
     pages = [path for path in committed() if path.suffix == ".md"]
     link = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
-    links = [
-        (page, *one)
-        for page in pages
-        for one in link.findall(page.read_text(encoding="utf-8"))
-    ]
+    links = []
+    for page in pages:
+        targets = link.findall(page.read_text(encoding="utf-8"))
+        links += [(page, name, anchor) for name, anchor in targets]
     assert len(links) > 5
     for page, name, anchor in links:
         target = page.parent / name if name else page
@@ -127,7 +126,7 @@ def test_sql_is_written_in_store_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [one for one in COMMANDS if one not in FOR_DEVELOPERS]
+    "command", [name for name in COMMANDS if name not in FOR_DEVELOPERS]
 )
 def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -135,17 +134,19 @@ def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
     with pytest.raises(SystemExit) as ended:
         build_parser().parse_args([command, "--help"])
     assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    assert len(shown) > 100
+    help_text = capsys.readouterr().out
+    assert len(help_text) > 100
     rows = re.findall(
         r"^\| `.*", COMMANDS_PAGE.read_text(encoding="utf-8"), re.MULTILINE
     )
     listed = " ".join(row for row in rows if f"`{command}" in row)
     actions = re.findall(
-        r"^    (\w+)  ", shown.partition("\n  ACTION\n")[2], re.MULTILINE
+        r"^    (\w+)  ", help_text.partition("\n  ACTION\n")[2], re.MULTILINE
     )
     assert listed
-    assert [one for one in actions if not re.search(rf"\b{one}\b", listed)] == []
+    assert [
+        action for action in actions if not re.search(rf"\b{action}\b", listed)
+    ] == []
 
 
 def test_the_glossary_is_short_and_its_places_exist() -> None:
@@ -159,9 +160,8 @@ def test_the_glossary_is_short_and_its_places_exist() -> None:
     page = (ROOT / "docs" / "GLOSSARY.md").read_text("utf-8")
     rows = re.findall(r"^\| (.+?) \| .+? \| (.+?) \|$", page, re.MULTILINE)[2:]
     assert 20 <= len(rows) <= 40
-    assert {
-        place for _, places in rows for place in re.findall(r"`(.+?)`", places)
-    } <= there
+    for _, places in rows:
+        assert set(re.findall(r"`(.+?)`", places)) <= there
 
 
 BEGIN = "<!-- chat commands: begin -->"
@@ -171,8 +171,8 @@ END = "<!-- chat commands: end -->"
 def test_the_docs_list_the_commands_of_the_table() -> None:
     allowed = {Permission.ANYONE: "everybody", Permission.MODERATOR: "moderators"}
     rows = [
-        f"| `{form}` | {does} | `{example}` | {allowed[who]} |"
-        for form, does, example, who in commands()
+        f"| `{form}` | {does} | `{example}` | {allowed[permission]} |"
+        for form, does, example, permission in commands()
     ]
     listed = "\n".join(
         [

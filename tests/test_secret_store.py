@@ -52,8 +52,9 @@ class MemoryKeyring(keyring.backend.KeyringBackend):
 @pytest.fixture
 def ring(monkeypatch: pytest.MonkeyPatch) -> MemoryKeyring:
     """The computer's keyring."""
-    monkeypatch.setattr("keyring.core._keyring_backend", ours := MemoryKeyring())
-    return ours
+    keyring = MemoryKeyring()
+    monkeypatch.setattr("keyring.core._keyring_backend", keyring)
+    return keyring
 
 
 def test_a_file_is_for_its_owner_alone_and_a_save_that_fails_leaves_nothing_else(
@@ -156,13 +157,13 @@ def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log-in goes with the database, however its path is written."""
-    one = TokenStore(tmp_path / "one")
-    two = TokenStore(tmp_path / "two")
-    one.save(Account.BOT, ONE)
-    two.save(Account.BOT, TWO)
+    first = TokenStore(tmp_path / "one")
+    second = TokenStore(tmp_path / "two")
+    first.save(Account.BOT, ONE)
+    second.save(Account.BOT, TWO)
     monkeypatch.chdir(tmp_path)
     TokenStore(Path("two")).delete(Account.BOT)
-    assert (one.load(Account.BOT), two.load(Account.BOT)) == (ONE, None)
+    assert (first.load(Account.BOT), second.load(Account.BOT)) == (ONE, None)
 
 
 @pytest.mark.parametrize("backend", ["null", "fail"])

@@ -17,7 +17,8 @@ async def test_a_package_and_a_module_of_it_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It imports a module of its own, as twitchio does; with plain imports CPython 3.11 ends it with _DeadlockError."""
-    (folder := tmp_path / "slowpackage").mkdir()
+    folder = tmp_path / "slowpackage"
+    folder.mkdir()
     (folder / "__init__.py").write_text("from . import part\n", encoding="utf-8")
     (folder / "part.py").write_text("made = 1\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)

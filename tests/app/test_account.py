@@ -77,8 +77,8 @@ async def test_a_streams_video_is_found_by_the_time_at_which_both_begin(
         stream = await streams.begin(tx, began)
         other = await streams.begin(tx, began - DAY)
         unseen = await streams.begin(tx, began)
-        for one in (stream, other):
-            await streams.describe(tx, one, twitch_id="7", title="", category="")
+        for stream_id in (stream, other):
+            await streams.describe(tx, stream_id, twitch_id="7", title="", category="")
     account.chat.joined.set()
     log_in(sim, account.login._store)
     sim.helix.videos = {2134: began + 30_000, 2133: began - DAY - HOUR}

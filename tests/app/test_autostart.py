@@ -45,8 +45,10 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
         "XDG_RUNTIME_DIR": str(tmp_path),
     }
     words = ["systemd-analyze", "--user", "--man=no", "verify", str(unit)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=home)
-    assert (done.returncode, done.stderr) == (0, "")
+    result = subprocess.run(
+        words, capture_output=True, text=True, check=False, env=home
+    )
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("system", ["win32", "darwin", "linux"])
@@ -60,7 +62,7 @@ def test_the_program_of_an_entry_is_read_back(system: str, program: str) -> None
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the test's own."""
     for name, value in {
         "HOME": tmp_path,
@@ -75,12 +77,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     not sys.platform.startswith("linux"), reason="looks into a systemd unit"
 )
 def test_the_command_keeps_the_files_that_it_was_given(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    database = here / "m.sqlite3"
+    database = home / "m.sqlite3"
     assert main(["autostart", "on", "--db", str(database)]) == 0
     assert "starts with this computer" in capsys.readouterr().out
-    unit = here / "settings" / "systemd" / "user" / "forgetmenot.service"
+    unit = home / "settings" / "systemd" / "user" / "forgetmenot.service"
     command = f'ExecStart="{sys.executable}" "-m" "forgetmenot" "start" "--no-browser" "--db" "{database}"'
     assert command in unit.read_text().splitlines()
     assert (unit.parent / "default.target.wants" / unit.name).resolve() == unit
@@ -92,7 +94,7 @@ def test_the_command_keeps_the_files_that_it_was_given(
     "prefix", ["/home/alice/.local/pipx/.cache/x2", "/data/uv/archive-v0/x3"]
 )
 def test_a_temporary_copy_is_refused(
-    prefix: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    prefix: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
     with pytest.raises(ForgetMeNotError, match="temporary"):
@@ -104,10 +106,10 @@ def test_a_temporary_copy_is_refused(
     not sys.platform.startswith("linux"), reason="makes a link as a program"
 )
 def test_an_entry_for_a_folder_that_is_gone_is_off_until_the_next_start(
-    here: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An update is a new folder: the entry of the old one starts nothing."""
-    old = here / "old" / "python"
+    old = home / "old" / "python"
     old.parent.mkdir()
     old.symlink_to(sys.executable)
     with monkeypatch.context() as moved:

@@ -121,9 +121,9 @@ async def test_a_message_is_tried_without_a_trace(
     before = await bot.db.value(
         "SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)"
     )
-    told = await try_out(bot, "alice", "what is my cat called?")
-    assert "Miso" in str(told["text"])
-    assert told["recalled"] == [{"id": 1, "fact": "has a cat called Miso"}]
+    preview = await try_out(bot, "alice", "what is my cat called?")
+    assert "Miso" in str(preview["text"])
+    assert preview["recalled"] == [{"id": 1, "fact": "has a cat called Miso"}]
     await try_out(bot, "", "time me out please")
     await try_out(bot, "somebody new", "hi")
     after = await bot.db.value(
@@ -145,7 +145,7 @@ async def test_a_preview_claims_and_spends_what_a_reply_may(
                 tx, "action_logs", key="k", at=clock.now(), name="clip", status="done"
             )
         tried = [await try_out(bot, "alice", "what did you do?") for _ in range(2)]
-        assert [one["text"] for one in tried] == ["I made a clip.", ""]
+        assert [preview["text"] for preview in tried] == ["I made a clip.", ""]
         with pytest.raises(ModelUnavailable):
             await try_out(bot, "alice", "what did you do?")
 
@@ -157,25 +157,25 @@ async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(
         return LiveSettings(Settings(dock=DockSettings(port=port)))
 
     port = unused_port()
-    told = list[str]()
+    messages = list[str]()
     async with serve_dock(
-        bot, settings(port), ConnectionStatus(), told.append
+        bot, settings(port), ConnectionStatus(), messages.append
     ) as first:
         assert first.startswith(f"http://127.0.0.1:{port}/?token=")
         for other in (port, 0):
             async with serve_dock(
-                bot, settings(other), ConnectionStatus(), told.append
+                bot, settings(other), ConnectionStatus(), messages.append
             ) as second:
                 assert second == ""
-    assert "used by another program" in told[1]
+    assert "used by another program" in messages[1]
     token = bot.db.path.parent / TOKEN_FILE
     token.unlink()
     token.mkdir()
     async with serve_dock(
-        bot, settings(port), ConnectionStatus(), told.append
+        bot, settings(port), ConnectionStatus(), messages.append
     ) as address:
         assert address == ""
-    assert TOKEN_FILE in told[-1]
+    assert TOKEN_FILE in messages[-1]
 
 
 async def test_another_channel_is_read_only_when_the_bot_of_it_has_joined(

@@ -19,7 +19,7 @@ from tests.loopback_servers.twitch import TwitchSim
 async def looked(
     database: Path, settings: Settings, trouble: str = ""
 ) -> dict[str, Check]:
-    found = await examine(
+    checks = await examine(
         Examined(
             database,
             settings,
@@ -28,10 +28,10 @@ async def looked(
             use_keyring=False,
         )
     )
-    assert all(check.fix or check.state == OK for check in found), (
+    assert all(check.fix or check.state == OK for check in checks), (
         "what is wrong comes with a way out"
     )
-    return {check.name: check for check in found}
+    return {check.name: check for check in checks}
 
 
 @pytest.fixture
@@ -56,12 +56,12 @@ async def test_where_all_is_well_it_says_so(
         whole = msgspec.structs.replace(
             settings, model=words, dock=DockSettings(port=1)
         )
-        found = await looked(database, whole)
-    states = {name: check.state for name, check in found.items()}
+        checks = await looked(database, whole)
+    states = {name: check.state for name, check in checks.items()}
     assert states.pop("Backups") == WARN, "none was made yet"
-    assert [check for check in found.values() if check.state == BAD] == []
+    assert [check for check in checks.values() if check.state == BAD] == []
     assert set(states.values()) == {OK}
-    assert "keeper" in found["Log-in"].line
+    assert "keeper" in checks["Log-in"].line
 
 
 async def test_each_trouble_is_named_with_its_mend(
@@ -74,32 +74,32 @@ async def test_each_trouble_is_named_with_its_mend(
     whole = msgspec.structs.replace(
         settings, twitch=dead, model=ModelSettings(provider=Provider.GEMINI)
     )
-    found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", whole)
-    assert found["Network and clock"].state == BAD
-    assert found["Model"].state == BAD
-    assert "GEMINI_API_KEY" in found["Model"].fix
-    assert found["Log-in"].state == WARN
-    assert "channel" in found["Settings"].fix
-    assert found["Memory"].state == WARN
+    checks = await looked(tmp_path / "OneDrive" / "memory.sqlite3", whole)
+    assert checks["Network and clock"].state == BAD
+    assert checks["Model"].state == BAD
+    assert "GEMINI_API_KEY" in checks["Model"].fix
+    assert checks["Log-in"].state == WARN
+    assert "channel" in checks["Settings"].fix
+    assert checks["Memory"].state == WARN
     assert not (tmp_path / "OneDrive").exists(), "looking makes nothing"
     (tmp_path / "OneDrive").mkdir(mode=0o700)
-    found = await looked(
+    checks = await looked(
         tmp_path / "OneDrive" / "memory.sqlite3",
         Settings(),
         trouble="Line 3 is not TOML.",
     )
-    assert "OneDrive" in found["Data folder"].line
-    assert found["Settings"].line == "Line 3 is not TOML."
+    assert "OneDrive" in checks["Data folder"].line
+    assert checks["Settings"].line == "Line 3 is not TOML."
 
 
 async def test_a_damaged_memory_is_seen_and_verify_names_the_promises_that_do_not_hold(
     database: Path, settings: Settings
 ) -> None:
     async def memory() -> Check:
-        found = await examine(
+        checks = await examine(
             Examined(database, settings, None, use_keyring=False, verify=True)
         )
-        return next(check for check in found if check.name == "Memory")
+        return next(check for check in checks if check.name == "Memory")
 
     assert (await memory()).state == OK
     async with open_database(database) as db, db.write() as tx:
@@ -110,17 +110,20 @@ async def test_a_damaged_memory_is_seen_and_verify_names_the_promises_that_do_no
         await tx.many(
             "INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, 0)", many
         )
-    told = await memory()
-    assert (told.state, "a message that is sent for ever: 1" in told.line) == (
+    memory_check = await memory()
+    assert (
+        memory_check.state,
+        "a message that is sent for ever: 1" in memory_check.line,
+    ) == (
         BAD,
         True,
     )
     blob = bytearray(database.read_bytes())
     blob[20_000:24_000] = b"\xff" * 4_000
     database.write_bytes(blob)
-    found = await looked(database, settings)
-    assert found["Memory"].state == BAD
-    assert "restore" in found["Memory"].fix
+    checks = await looked(database, settings)
+    assert checks["Memory"].state == BAD
+    assert "restore" in checks["Memory"].fix
 
 
 def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(

@@ -60,8 +60,8 @@ def start(folder: Path, sim: TwitchSim) -> AbstractAsyncContextManager[Running]:
     )
 
 
-class Here:
-    """A bot in this process, which costs two seconds less than a program. `told`: its reports and its log."""
+class BotInProcess:
+    """A bot in this process, which costs two seconds less than a program. `output`: its reports and its log."""
 
     def __init__(self, config: Path, logged: pytest.CaptureFixture[str]) -> None:
         self._reported = ""
@@ -77,7 +77,7 @@ class Here:
         self._reported += f"{line}\n"
 
     @property
-    def told(self) -> str:
+    def output(self) -> str:
         self._log += self._logged.readouterr().err
         return self._reported + self._log
 
@@ -85,14 +85,16 @@ class Here:
         assert not self.work.done()
         os.kill(os.getpid(), number)
         await asyncio.wait_for(self.work, 60)
-        assert "Traceback" not in self.told
+        assert "Traceback" not in self.output
 
 
 @pytest.fixture
-def here(
+def start_bot(
     tmp_path: Path, sim: TwitchSim, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Here]:
-    return lambda **settings: Here(write_settings(tmp_path, sim, **settings), capsys)
+) -> Callable[..., BotInProcess]:
+    return lambda **settings: BotInProcess(
+        write_settings(tmp_path, sim, **settings), capsys
+    )
 
 
 async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(
@@ -101,32 +103,36 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(
     """Drops, RECONNECT, garbage, a 503, a 429, and a token that expires: what was delivered is stored once."""
     async with start(tmp_path, sim) as bot:
         delivered = []
-        asked = []
+        line_ids = []
         for number, trouble in enumerate(
             ("", "drop", "reconnect", "garbage", "expired", "busy", "broken", "repeat")
         ):
             await sim.joined()
             delivered.append(f"@{BOT} what do you know about me?")
             before = posts(sim)
-            asked.append(await sim.say(f"viewer{number}", delivered[-1]))
+            line_ids.append(await sim.say(f"viewer{number}", delivered[-1]))
             await sim.until(lambda: posts(sim) > before)  # noqa: B023  # awaited at once
-            await be(trouble, sim, asked[-1])
+            await be(trouble, sim, line_ids[-1])
         await sim.joined()
-        await sim.until(lambda: len([one for one in sim.sent if one.reply_to]) >= 7)
+        await sim.until(
+            lambda: len([message for message in sim.sent if message.reply_to]) >= 7
+        )
         await sim.settled()
         assert await bot.stop() == 0
     assert said(tmp_path) == delivered
     assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL") == [
         (0,)
     ], "it ends with all read"
-    answered = [one.reply_to.id for one in sim.sent if one.reply_to is not None]
+    answered = [
+        message.reply_to.id for message in sim.sent if message.reply_to is not None
+    ]
     assert len(set(answered)) == len(answered)
-    assert set(answered) <= set(asked)
+    assert set(answered) <= set(line_ids)
     assert (
         len(answered) == 7
     )  # all but the one that met the 503: it may have gone out, so it is not said again
     assert sim.helix.breaches == 0
-    assert "Traceback" not in bot.told
+    assert "Traceback" not in bot.output
 
 
 async def be(trouble: str, sim: TwitchSim, last: str) -> None:
@@ -153,56 +159,62 @@ async def be(trouble: str, sim: TwitchSim, last: str) -> None:
 
 def posts(sim: TwitchSim) -> int:
     """How often the bot tried to say something."""
-    return sum(1 for one in sim.requests if one.path == "chat/messages")
+    return sum(1 for request in sim.requests if request.path == "chat/messages")
 
 
 @pytest.mark.parametrize(
     "settings", [{}, {"client_id": ""}], ids=["no log-in", "no app"]
 )
 async def test_without_an_account_it_listens_and_sends_nothing(
-    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here], settings: dict[str, str]
+    tmp_path: Path,
+    sim: TwitchSim,
+    start_bot: Callable[..., BotInProcess],
+    settings: dict[str, str],
 ) -> None:
-    bot = here(**settings)
+    bot = start_bot(**settings)
     await sim.joined()
     await sim.say("alice", f"@{BOT} clip that!")
     await sim.settled()
     await bot.stop(signal.SIGINT)
     assert said(tmp_path) == [f"@{BOT} clip that!"]
     assert sim.sent == []
-    assert ("forgetmenot login" in bot.told) is (settings == {})
-    assert "trouble with the log-in" not in bot.told, (
+    assert ("forgetmenot login" in bot.output) is (settings == {})
+    assert "trouble with the log-in" not in bot.output, (
         "what was never set up is no trouble"
     )
     assert not settings or sim.requests == []
 
 
 async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(
-    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+    tmp_path: Path, sim: TwitchSim, start_bot: Callable[..., BotInProcess]
 ) -> None:
-    log_in(tmp_path, sim, named=False)
+    log_in(tmp_path, sim, login_known=False)
     fault = sim.faults.add("oauth", path="oauth2/validate", stall=True, times=None)
-    bot = here()
+    bot = start_bot()
     await sim.until(lambda: fault.used)
     await bot.stop()
 
 
 async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
-    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+    tmp_path: Path, sim: TwitchSim, start_bot: Callable[..., BotInProcess]
 ) -> None:
-    log_in(tmp_path, sim, named=False)
+    log_in(tmp_path, sim, login_known=False)
     chat, *_ = [
         sim.faults.add(where, drop=True, times=None)
         for where in ("irc", "helix", "oauth")
     ]
-    bot = here()
+    bot = start_bot()
     await sim.until(lambda: chat.used >= 3)
-    away = bot.told.splitlines()
+    away = bot.output.splitlines()
     assert sum("chat is disconnected" in line for line in away) == 1
     assert sum("trouble with the log-in" in line for line in away) <= 1
     sim.faults.clear()
     # with its log-in: what is said while it changes from anonymous to its own name may be lost
     await sim.until(
-        lambda: any(one.nick == BOT and one.channels for one in sim.irc.connections)
+        lambda: any(
+            connection.nick == BOT and connection.channels
+            for connection in sim.irc.connections
+        )
     )
     await sim.settled()
     await sim.say("alice", f"@{BOT} clip that!")
@@ -211,12 +223,12 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
 
 
 async def test_the_memory_of_one_channel_is_not_used_for_another(
-    tmp_path: Path, here: Callable[..., Here]
+    tmp_path: Path, start_bot: Callable[..., BotInProcess]
 ) -> None:
     async with open_database(tmp_path / "m.sqlite3") as db:
         await claim(db, "another", "demo", 1)
     with pytest.raises(ForgetMeNotError, match="is the memory of another channel"):
-        await here(client_id="").work
+        await start_bot(client_id="").work
 
 
 # ── what it leaves on the disk: docs/PRIVACY.md names each file, and each is closed ─────────
@@ -229,25 +241,23 @@ ONLY_SOMETIMES = {
 }  # fmt: skip
 
 
-def named() -> set[str]:
+def documented_files() -> set[str]:
     """The files that the page's list names."""
     listed = PAGE.split("### The files in the data folder")[1].split("\n#")[0]
     first_columns = [
         line.split("|")[1] for line in listed.splitlines() if line.startswith("| `")
     ]
-    return {
-        name for column in first_columns for name in re.findall(r"`([^`]+)`", column)
-    }
+    return set(re.findall(r"`([^`]+)`", "\n".join(first_columns)))
 
 
 def written(folder: Path) -> set[str]:
     """The files there are, as the page writes them."""
-    found = {
+    paths = {
         str(file.relative_to(folder))
         for file in folder.rglob("*")
         if file.is_file() and file.suffix != ".toml"
     }
-    return {re.sub(r"-\d{8}-\d{6}-\d{3}\.", "-….", name) for name in found}
+    return {re.sub(r"-\d{8}-\d{6}-\d{3}\.", "-….", name) for name in paths}
 
 
 async def test_every_file_is_named_and_closed(tmp_path: Path) -> None:
@@ -279,7 +289,7 @@ async def test_every_file_is_named_and_closed(tmp_path: Path) -> None:
             obs_page.write(folder, 8737, token_in(folder))
             running_files = written(folder)
             assert await bot.stop() == 0
-    assert running_files | written(folder) == named() - ONLY_SOMETIMES
+    assert running_files | written(folder) == documented_files() - ONLY_SOMETIMES
     assert {
         file.stat().st_mode & 0o777
         for file in folder.rglob("*")

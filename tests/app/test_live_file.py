@@ -166,8 +166,10 @@ async def test_what_lay_in_its_place_is_kept_without_whoever_was_erased_since(
         await bot.tasks.do("memory file")
         assert len(copies_of(path)) == 2
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
-    left = [file.name for file in files if b"glockenfern" in file.read_bytes()]
-    assert left == []
+    names_with_trace = [
+        file.name for file in files if b"glockenfern" in file.read_bytes()
+    ]
+    assert names_with_trace == []
 
 
 @posix

@@ -38,10 +38,14 @@ NAMED = "what does @alicequux play?"
 TRACES = ("alicequux", "zitherbloom", "marimbaglow", ALICE)
 
 
-async def say(bot: Bot, clock: ManualClock, who: str, text: str, *badges: str) -> str:
+async def say(
+    bot: Bot, clock: ManualClock, viewer_id: str, text: str, *badges: str
+) -> str:
     """Somebody says something; what a command answers."""
     await clock.advance(SECOND)
-    event = said(clock, f"{who}-{clock.now()}", who, LOGINS[who], text, *badges)
+    event = said(
+        clock, f"{viewer_id}-{clock.now()}", viewer_id, LOGINS[viewer_id], text, *badges
+    )
     await bot.hear(event)
     await bot.settle()
     answer = await bot.commands.handle(event)
@@ -72,8 +76,8 @@ async def prompt(bot: Bot, clock: ManualClock, text: str) -> str:
 async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> None:
     """Of somebody who is in everything there is."""
     await bot.tasks.catch_up()
-    for who in LOGINS:
-        await say(bot, clock, who, "hello everybody, nice to see you")
+    for viewer_id in LOGINS:
+        await say(bot, clock, viewer_id, "hello everybody, nice to see you")
     now = clock.now()
     await remember(bot.db, ALICE, "plays the zitherbloom", by=ALICE, at=now)
     await remember(bot.db, BOB, f"is a friend of <@{ALICE}>", by=BOB, at=now)
@@ -98,7 +102,7 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
     await bot.hear(Redaction(clock.now(), user_id=ALICE))
     await bot.settle()
     _, listed = await dock_rows.page(bot.db, status="any")
-    seen = " ".join(
+    visible_text = " ".join(
         [
             await prompt(bot, clock, question),
             await say(bot, clock, BOB, "!memory"),
@@ -107,13 +111,13 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
             *(note.fact for note in listed if note.subject_id != BOB),
         ]
     ).casefold()
-    assert [trace for trace in TRACES if trace in seen] == []
-    assert "is a friend of somebody" in seen
+    assert [trace for trace in TRACES if trace in visible_text] == []
+    assert "is a friend of somebody" in visible_text
     assert "zitherbloom" not in await prompt(
         bot, clock, "how is alicequux doing with the zither?"
     )
-    asked = await say(bot, clock, CAROL, "!memory @alicequux", "moderator")
-    assert asked == "I know nothing about Alicequux yet."
+    reply = await say(bot, clock, CAROL, "!memory @alicequux", "moderator")
+    assert reply == "I know nothing about Alicequux yet."
 
 
 async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(

@@ -49,15 +49,15 @@ class Evening:
     settings: LiveSettings
     lines: int = 0
 
-    async def ask(self, who: str = "alice") -> tuple[int, int]:
+    async def ask(self, login: str = "alice") -> tuple[int, int]:
         """Somebody asks; how often the model was asked for that, and how many messages were seen in chat."""
         self.lines += 1
-        asked = len(self.model.seen)
+        calls_before = len(self.model.seen)
         sent = len(self.sim.sent)
         await self.clock.advance(31 * SECOND)
-        await self.sim.say(who, f"@keeper what is number {self.lines} of all this?")
+        await self.sim.say(login, f"@keeper what is number {self.lines} of all this?")
         await self.settled()
-        return len(self.model.seen) - asked, len(self.sim.sent) - sent
+        return len(self.model.seen) - calls_before, len(self.sim.sent) - sent
 
     async def type(self, text: str) -> int:
         """A moderator types a command; how many messages were seen in chat."""
@@ -289,8 +289,8 @@ async def test_timed_out_before_it_started_it_asks_the_model_twice_and_no_more(
 ) -> None:
     keeper = tonight.sim.world.user("keeper").id
     tonight.sim.world.timed_out[keeper] = tonight.clock.now() + 20 * MINUTE
-    asked = [(await tonight.ask())[0] for _ in range(5)]
-    assert asked == [1, 1, 0, 0, 0]
+    model_calls = [(await tonight.ask())[0] for _ in range(5)]
+    assert model_calls == [1, 1, 0, 0, 0]
     assert "Twitch does not show what the bot writes" in (await tonight.sending()).line
 
 
@@ -303,8 +303,8 @@ async def test_words_that_twitch_refuses_do_not_silence_it_for_everybody(
     )
     # said before in unique-chat mode, and with signs that Twitch shows nobody
     tonight.sim.drop_next("msg_r9k", "msg_bad_characters")
-    for who in ("alice", "bob", "dora", "carl", "fay"):
-        assert await tonight.ask(who) == (1, 0)
+    for login in ("alice", "bob", "dora", "carl", "fay"):
+        assert await tonight.ask(login) == (1, 0)
     assert await tonight.ask("erin") == (1, 1)
 
 
@@ -319,8 +319,8 @@ async def test_refused_for_unknown_reasons_it_tries_again_after_five_minutes(
     tonight: Evening,
 ) -> None:
     tonight.sim.drop_next("msg_new_rule", "msg_new_rule")
-    asked = [(await tonight.ask())[0] for _ in range(3)]
-    assert asked == [1, 1, 0]
+    model_calls = [(await tonight.ask())[0] for _ in range(3)]
+    assert model_calls == [1, 1, 0]
     await tonight.clock.advance(5 * MINUTE)
     assert await tonight.ask() == (1, 1)
 

@@ -81,9 +81,11 @@ class Evening:
         )
         return Redemption(event, reward)
 
-    async def chat(self, who: str, text: str) -> None:
+    async def chat(self, login: str, text: str) -> None:
         await self.bot.hear(
-            said(self.clock, f"m-{who}-{self.clock.now()}", f"id-{who}", who, text)
+            said(
+                self.clock, f"m-{login}-{self.clock.now()}", f"id-{login}", login, text
+            )
         )
 
     async def count(self, kind: EventKind) -> int:

@@ -56,18 +56,21 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
 ) -> None:
     data = chat(tmp_path)
     await files.take("../evil/..\\chat 2026-05-01.log", len(data), in_pieces(data))
-    [kept] = [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()]
-    assert kept.read_bytes() == data
-    assert kept.name == "_evil_.._chat 2026-05-01.log"
+    [stored_file] = [
+        path for path in incoming_folder(bot.db.path).rglob("*") if path.is_file()
+    ]
+    assert stored_file.read_bytes() == data
+    assert stored_file.name == "_evil_.._chat 2026-05-01.log"
     assert [
-        one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)
+        path.stat().st_mode & 0o777
+        for path in (stored_file, stored_file.parent, stored_file.parent.parent)
     ] == [
         0o600,
         0o700,
         0o700,
     ]
-    asked = str((await files.look())["line"])
-    assert asked.startswith(
+    question = str((await files.look())["line"])
+    assert question.startswith(
         "24 lines, 2 streams, 2 days. It takes less than a minute and costs "
     )
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0
@@ -77,7 +80,7 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
         await files.take("b.log", 1, in_pieces(b"x"))
     assert "Learned from 24 lines (2 streams)" in await done(files)
     assert files.state["files"] == []
-    assert not kept.exists()
+    assert not stored_file.exists()
     assert await bot.db.value("SELECT count(*) FROM events") == 0
     await files.take("again.log", len(data), in_pieces(data))
     files.learn()
@@ -99,7 +102,7 @@ async def test_what_does_not_fit_or_breaks_off_leaves_nothing(
         await files.take("chat.log", 5000, in_pieces(b"x" * 5000))
     assert files.state["files"] == []
     assert [
-        one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()
+        path for path in incoming_folder(bot.db.path).rglob("*") if path.is_file()
     ] == []
 
 
@@ -122,7 +125,7 @@ async def test_a_disk_that_fills_up_while_a_file_comes_keeps_its_spare_room(
         await files.take("chat.log", None, pieces())
     assert taken <= 2_000
     assert [
-        one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()
+        path for path in incoming_folder(bot.db.path).rglob("*") if path.is_file()
     ] == []
 
 
@@ -137,13 +140,13 @@ async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_
     await files.aclose()
     assert not files.state["running"]
     assert not incoming_folder(bot.db.path).exists()
-    left = incoming_folder(tmp_path / "other.sqlite3") / "chat.log"
-    left.parent.mkdir()
-    left.write_text("[20:15:03] alice: zitherbloom")
+    leftover = incoming_folder(tmp_path / "other.sqlite3") / "chat.log"
+    leftover.parent.mkdir()
+    leftover.write_text("[20:15:03] alice: zitherbloom")
     async with open_bot(
         tmp_path / "other.sqlite3", settings=lambda: SETTINGS, clock=clock
     ):
-        assert not left.parent.exists()
+        assert not leftover.parent.exists()
 
 
 async def test_an_erasure_takes_somebody_out_of_the_dropped_files(
@@ -152,10 +155,10 @@ async def test_an_erasure_takes_somebody_out_of_the_dropped_files(
     """Also who is called by a word, and where they are only spoken of; a file without them stays as it is."""
     people = {"77": "dora_77", "78": "drums"}
     for viewer_id, login in people.items():
-        said = ChatEvent(
+        line = ChatEvent(
             login, EventKind.MESSAGE, viewer_id, login, login, "hello", bot.clock.now()
         )
-        await bot.hear(said)
+        await bot.hear(line)
     await bot.settle()
     with_them = (
         "[20:15:03] bob: I play drums\n[20:15:04] drums: hi\n"
@@ -186,10 +189,10 @@ async def test_an_erasure_while_a_file_comes_leaves_nothing_of_it(
     files: PastChatUpload, bot: Bot
 ) -> None:
     """What came of it was written anew, and the rest would go nowhere."""
-    said = ChatEvent(
+    line = ChatEvent(
         "m", EventKind.MESSAGE, "771234", "dora_77", "Dora", "hello", bot.clock.now()
     )
-    await bot.hear(said)
+    await bot.hear(line)
     await bot.settle()
     eraser = Eraser(db=bot.db, clock=bot.clock)
 
@@ -204,5 +207,5 @@ async def test_an_erasure_while_a_file_comes_leaves_nothing_of_it(
         await files.take("chat 2026-05-01.log", None, comes())
     assert files.state["files"] == []
     assert [
-        one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()
+        path for path in incoming_folder(bot.db.path).rglob("*") if path.is_file()
     ] == []

@@ -148,15 +148,15 @@ async def test_each_of_a_crowd_that_asks_is_answered(
     """While the places of other commands' answers are taken."""
     async with opened(path, clock, account) as bot:
         people = [f"viewer{number}" for number in range(20)]
-        for number, who in enumerate(people):
+        for number, login in enumerate(people):
             for word in ("!help", "!privacy", "!optout"):
-                line_id = f"{word} {who}"
+                line_id = f"{word} {login}"
                 event = ChatEvent(
                     line_id,
                     EventKind.MESSAGE,
                     f"20{number}",
-                    who,
-                    who,
+                    login,
+                    login,
                     word,
                     clock.now(),
                 )
@@ -165,7 +165,7 @@ async def test_each_of_a_crowd_that_asks_is_answered(
             await asyncio.sleep(0.01)
             await clock.advance(1_000)
     answered = {line for _text, line in account.said}
-    assert [who for who in people if f"!optout {who}" not in answered] == []
+    assert [login for login in people if f"!optout {login}" not in answered] == []
 
 
 @pytest.mark.parametrize(
@@ -265,13 +265,13 @@ async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
 async def test_what_crashes_left_half_written_goes_at_the_start(
     path: Path, clock: ManualClock, account: TalkingAccount
 ) -> None:
-    for left in (
+    for leftover in (
         "memory.sqlite3.restoring",
         ".dock.html-a1b2.new",
         ".alice.json-c3d4.new",
         "login/.x.json-e5.new",
     ):
-        (path.parent / left).parent.mkdir(exist_ok=True)
-        (path.parent / left).write_bytes(b"a crash cut it off: zitherbloom")
+        (path.parent / leftover).parent.mkdir(exist_ok=True)
+        (path.parent / leftover).write_bytes(b"a crash cut it off: zitherbloom")
     async with opened(path, clock, account):
         assert b"zitherbloom" not in held(path)

@@ -40,11 +40,11 @@ def test_raw_lines_are_read_as_twitch_wrote_them_and_odd_ones_counted(
             write(tmp_path, f"alice,1,{unclosed}\nbob,2,hi\n"), "csv"
         )
         assert (first.login, second.login, second.text) == ("alice", "bob", "hi")
-    [said] = events(write(tmp_path, "<@3>,1700000000000,what about <@3>?\n"), "csv")
-    assert said.text == "what about (@3>?", (
+    [event] = events(write(tmp_path, "<@3>,1700000000000,what about <@3>?\n"), "csv")
+    assert event.text == "what about (@3>?", (
         "nobody is mentioned by who types the brackets"
     )
-    assert "<@" not in said.display_name
+    assert "<@" not in event.display_name
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -61,14 +61,14 @@ START = 1_700_000_000_000
 
 
 def line(number: int) -> ChatEvent:
-    who = f"viewer{number % 7}"
+    login = f"viewer{number % 7}"
     at = START + number * 4_000
     return ChatEvent(
         f"m{number}",
         EventKind.MESSAGE,
-        f"login:{who}",
-        who,
-        who,
+        f"login:{login}",
+        login,
+        login,
         f"what a jump, number {number}",
         at,
     )
@@ -96,7 +96,7 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
     summary = await replay(
         items, tmp_path / "m.sqlite3", Settings(), until_compacted=True
     )
-    told = {
+    expected = {
         "lines": 7,
         "events": 2,
         "duplicates": 1,
@@ -105,4 +105,4 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
         "other": 2,
         "redacted": 1,
     }
-    assert {**told, "covered": 1}.items() <= summary.items()
+    assert {**expected, "covered": 1}.items() <= summary.items()

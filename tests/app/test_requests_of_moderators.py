@@ -99,8 +99,8 @@ async def test_a_moderators_ban_of_a_newcomer_waits_for_their_yes_and_is_done_at
 ) -> None:
     spammer = sim.world.user("spammer").id
     async with evening(tmp_path, sim) as tonight:
-        asked = await tonight.answer("carol", "@keeper please ban spammer")
-        assert "!approve 1" in asked
+        reply = await tonight.answer("carol", "@keeper please ban spammer")
+        assert "!approve 1" in reply
         assert spammer not in sim.world.banned
         await tonight.answer("carol", "!approve 1")
         assert spammer in sim.world.banned

@@ -109,8 +109,8 @@ async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> No
         ("mode", {"mode": "mentions"}),
         ("set", {"table": "bot", "key": "mode", "value": "live"}),
     ):
-        told = await steps.do(step, **fields)
-        assert "No AI model" in str(told["ask"])
+        answer = await steps.do(step, **fields)
+        assert "No AI model" in str(answer["ask"])
         assert steps.settings().bot.mode is Mode.SHADOW
     assert (await steps.do("mode", mode="mentions", sure=True))["ok"]
     assert load_settings(steps.file).bot.mode is Mode.MENTIONS
@@ -124,13 +124,13 @@ async def test_a_setting_changes_for_the_running_bot_and_in_its_file(
         "line"
     ] == "Saved."
     assert steps.file.read_text() == '[bot]\nmode = "shadow"  # for now\nname = "Pat"\n'
-    for table, key, value, named in (
+    for table, key, value, message in (
         ("bot", "persona", "word " * 790, "persona"),  # fits the schema, not the budget
         ("bot", "name", ["x"], "Name"),
         ("bot", "language", "xx", "none of de, en"),
         ("dock", "port", 1, "port"),
     ):
-        with pytest.raises(SettingsError, match=named):
+        with pytest.raises(SettingsError, match=message):
             await steps.do("set", table=table, key=key, value=value)
     assert steps.settings() == load_settings(steps.file)
 
@@ -146,12 +146,12 @@ async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:
             )
     assert steps.settings().model.provider is Provider.OFFLINE
     async with SimOpenAI() as sim:
-        told = await steps.do(
+        answer = await steps.do(
             "model", provider="openai_compatible", base_url=sim.url, model="small-model"
         )
-    assert "small-model says: “Understood.”" in str(told["line"])
-    kept = load_settings(steps.file).model
-    assert (kept.base_url, kept.reply_model, kept.memory_model) == (
+    assert "small-model says: “Understood.”" in str(answer["line"])
+    saved = load_settings(steps.file).model
+    assert (saved.base_url, saved.reply_model, saved.memory_model) == (
         sim.url,
         "small-model",
         "small-model",
@@ -172,17 +172,17 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
     assert KEY not in steps.file.read_text() + json.dumps(
         await steps.service.state(), default=str
     )
-    found = environment_with_key(
+    environment = environment_with_key(
         steps.settings().model, tmp_path / "login", use_keyring=False
     )
-    assert found["GEMINI_API_KEY"] == KEY
+    assert environment["GEMINI_API_KEY"] == KEY
     monkeypatch.setenv(
         "GEMINI_API_KEY", "from the shell"
     )  # a variable that is set goes first
-    found = environment_with_key(
+    environment = environment_with_key(
         steps.settings().model, tmp_path / "login", use_keyring=False
     )
-    assert found["GEMINI_API_KEY"] == "from the shell"
+    assert environment["GEMINI_API_KEY"] == "from the shell"
 
 
 def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(
@@ -191,26 +191,29 @@ def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(
     for variable in ("GEMINI_API_KEY", "OTHER_KEY", SERVICE_KEY_ENV):
         monkeypatch.delenv(variable, raising=False)
     secrets = SecretStore(tmp_path, use_keyring=False)
-    one = ModelSettings(
+    openai = ModelSettings(
         provider=Provider.OPENAI_COMPATIBLE, base_url="https://one.example/v1"
     )
     gemini = ModelSettings(provider=Provider.GEMINI, api_key_env="OTHER_KEY")
-    keep_key(secrets, one, "key-of-one")
+    keep_key(secrets, openai, "key-of-one")
     keep_key(secrets, gemini, "key-of-gemini")
 
-    def found(settings: ModelSettings) -> str:
+    def key_for(settings: ModelSettings) -> str:
         return environment_with_key(settings, tmp_path, use_keyring=False).get(
             key_variable(settings), ""
         )
 
-    assert (found(one), found(gemini)) == ("key-of-one", "key-of-gemini")
+    assert (key_for(openai), key_for(gemini)) == ("key-of-one", "key-of-gemini")
     for elsewhere in (
         "https://two.example/v1",
         "http://127.0.0.1:11434/v1",
         "https://one.example:8443/v1",
     ):
-        assert found(msgspec.structs.replace(one, base_url=elsewhere)) == ""
-    assert found(msgspec.structs.replace(one, api_key_env="OTHER_KEY")) == "key-of-one"
+        assert key_for(msgspec.structs.replace(openai, base_url=elsewhere)) == ""
+    assert (
+        key_for(msgspec.structs.replace(openai, api_key_env="OTHER_KEY"))
+        == "key-of-one"
+    )
 
 
 async def test_an_expired_log_in_shows_as_expired(steps: Steps) -> None:

@@ -46,14 +46,14 @@ class Evening:
     model: SimOpenAI
     input: StreamInput
 
-    async def chat(self, who: str, text: str, *badges: str) -> None:
+    async def chat(self, login: str, text: str, *badges: str) -> None:
         await self.clock.advance(20 * SECOND)
         await self.bot.hear(
             said(
                 self.clock,
-                f"m-{who}-{self.clock.now()}",
-                f"id-{who}",
-                who,
+                f"m-{login}-{self.clock.now()}",
+                f"id-{login}",
+                login,
                 text,
                 *badges,
             )
@@ -84,11 +84,13 @@ class Evening:
         await self.input.happened(Redemption(event, reward))
         await self.bot.settle()
 
-    async def happens(self, kind: EventKind, who: str) -> None:
+    async def happens(self, kind: EventKind, login: str) -> None:
         """An event of Twitch's that names somebody."""
         now = self.clock.now()
         await self.input.happened(
-            ChatEvent(f"{kind}:{who}", kind, f"id-{who}", who, who.title(), "", now)
+            ChatEvent(
+                f"{kind}:{login}", kind, f"id-{login}", login, login.title(), "", now
+            )
         )
 
     def answers(self, say: str, **more: object) -> None:
@@ -176,7 +178,8 @@ async def test_nothing_said_aloud_is_a_command_or_an_action_and_only_what_the_se
 ) -> None:
     async with evening(tmp_path, clock, hearing={"answer_aloud": aloud}) as tonight:
         await tonight.chat("alice", "hello")
-        if asked := text.endswith("score"):
+        is_question = text.endswith("score")
+        if is_question:
             tonight.answers("Two to one.")
         else:
             tonight.answers("Done, alice is out.", **BAN)
@@ -188,9 +191,9 @@ async def test_nothing_said_aloud_is_a_command_or_an_action_and_only_what_the_se
             )
             == 0
         )
-        told = [reply["text"] for reply in await tonight.replies()]
-        assert "Done, alice is out." not in told
-        assert ("Two to one." in told) is (asked and aloud)
+        reply_texts = [reply["text"] for reply in await tonight.replies()]
+        assert "Done, alice is out." not in reply_texts
+        assert ("Two to one." in reply_texts) is (is_question and aloud)
 
 
 async def test_a_thousand_followers_at_once_are_no_thousand_lines(
@@ -211,12 +214,12 @@ async def test_what_twitch_tells_without_badges_takes_no_role_away(
     tonight: Evening,
 ) -> None:
     """Or whoever spends points, follows or ends a poll is no moderator for the policy until their next line."""
-    for who, *badges in (("vera", "moderator"), ("carol", "broadcaster"), ("alice",)):
-        await tonight.chat(who, "hi", *badges)
+    for login, *badges in (("vera", "moderator"), ("carol", "broadcaster"), ("alice",)):
+        await tonight.chat(login, "hi", *badges)
         for kind in (EventKind.REDEMPTION, EventKind.FOLLOW, EventKind.STREAM):
-            await tonight.happens(kind, who)
+            await tonight.happens(kind, login)
             await tonight.bot.settle()
-        chatter = await viewers.chatter(tonight.bot.db, f"id-{who}")
+        chatter = await viewers.chatter(tonight.bot.db, f"id-{login}")
         assert str(chatter and chatter.message_id).startswith("m-"), (
             "what a deletion would delete"
         )
@@ -246,7 +249,7 @@ async def test_a_redemption_may_be_remembered_and_another_is_only_heard(
 
 
 @pytest.mark.parametrize(
-    ("tables", "ago", "typed", "who"),
+    ("tables", "ago", "typed", "viewer"),
     [
         ({"bot": {"mode": "shadow"}}, 0, "what are we playing?", "Alice"),
         (
@@ -265,13 +268,13 @@ async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_b
     tables: dict[str, object],
     ago: int,
     typed: str,
-    who: str,
+    viewer: str,
 ) -> None:
     async with evening(tmp_path, clock, rewards=REWARDS, **tables) as tonight:
         tonight.answers("Chess.")
         await tonight.redeem("Ask the bot", typed, ago)
         assert [(item["who"], item["points"]) for item in await tonight.replies()] == [
-            (who, True)
+            (viewer, True)
         ]
 
 
@@ -283,20 +286,20 @@ async def test_what_is_typed_for_a_reward_comes_as_chat_too_and_is_answered_once
     tonight.answers("Hello!")
     await tonight.chat("alice", "@ForgetMeNot hi")  # a reward has no cooldown
     began = tonight.clock.now()
-    for one in order.split():
-        tonight.answers(f"Chess, says {one}.")
+    for source in order.split():
+        tonight.answers(f"Chess, says {source}.")
         now = tonight.clock.now()
         await (
             tonight.chat("alice", typed)
-            if one == "chat"
+            if source == "chat"
             else tonight.redeem("Ask the bot", typed, now - began)
         )
-    shown = await tonight.replies()
-    assert [item["text"] for item in shown if item["text"]] == [
+    replies = await tonight.replies()
+    assert [item["text"] for item in replies if item["text"]] == [
         "Hello!",
         f"Chess, says {order.split(maxsplit=1)[0]}.",
     ]
-    assert not any(item["points"] for item in shown)
+    assert not any(item["points"] for item in replies)
 
 
 async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listening(
@@ -349,10 +352,10 @@ def test_nothing_is_imported_of_what_is_not_used() -> None:
         "simpleobsws",
         "websockets",
     )
-    asked = f"import sys, forgetmenot.app.live; print([one for one in sys.modules if one.startswith({names})])"
+    code = f"import sys, forgetmenot.app.live; print([name for name in sys.modules if name.startswith({names})])"
     assert (
         subprocess.run(
-            [sys.executable, "-c", asked], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
         ).stdout
         == "[]\n"
     )

@@ -56,41 +56,39 @@ class Chat:
     count: int = 0
 
     def __post_init__(self) -> None:
-        self.db, self.ingest, self.eraser, self.context = (
-            self.bot.db,
-            self.bot.ingest,
-            self.bot.eraser,
-            self.bot.operations,
-        )
+        self.db = self.bot.db
+        self.ingest = self.bot.ingest
+        self.eraser = self.bot.eraser
+        self.context = self.bot.operations
 
-    def event(self, who: str, text: str) -> ChatEvent:
+    def event(self, login: str, text: str) -> ChatEvent:
         self.count += 1
         now = self.clock.now()
-        badges = self.badges.get(who, frozenset())
-        user_id = IDS.get(who, "2000")
+        badges = self.badges.get(login, frozenset())
+        user_id = IDS.get(login, "2000")
         return ChatEvent(
             f"m{self.count}",
             EventKind.MESSAGE,
             user_id,
-            who,
-            who.title(),
+            login,
+            login.title(),
             text,
             now,
             badges=badges,
         )
 
-    async def say(self, who: str, text: str) -> str | None:
+    async def say(self, login: str, text: str) -> str | None:
         """Somebody types a line: it is taken in, and the commands are asked."""
         await self.clock.advance(1_000)
-        event = self.event(who, text)
+        event = self.event(login, text)
         self.ingest.take(event)
         answer = await self.commands.handle(event)
         return answer.line if answer is not None else None
 
-    async def hear(self, who: str, text: str) -> str:
+    async def hear(self, login: str, text: str) -> str:
         """Somebody types a line, and the whole bot hears it; what is answered."""
         await self.clock.advance(1_000)
-        return await self.hear_event(self.event(who, text))
+        return await self.hear_event(self.event(login, text))
 
     async def hear_event(self, event: ChatEvent) -> str:
         """The whole bot hears a line; what is answered."""
@@ -116,10 +114,10 @@ class Chat:
         async with self.db.write() as tx:
             return await put(tx, "bot_messages", at=self.clock.now(), **row)
 
-    async def facts(self, who: str | None) -> list[str]:
+    async def facts(self, login: str | None) -> list[str]:
         return [
             note.fact
-            for note in await notes.of_subject(self.db, IDS[who] if who else None)
+            for note in await notes.of_subject(self.db, IDS[login] if login else None)
         ]
 
     async def propose(self, title: str) -> int:
@@ -139,7 +137,7 @@ async def chat(
     path = shutil.copyfile(empty_database, tmp_path / "memory.sqlite3")
     async with live_bot(path, clock, lambda: SETTINGS) as (bot, account):
         made = Chat(bot, clock, account, bot.commands)
-        for who in ("alice", "bob", "carol"):
-            await made.say(who, "hello")
+        for login in ("alice", "bob", "carol"):
+            await made.say(login, "hello")
         await bot.ingest.flush()
         yield made

@@ -18,8 +18,8 @@ from tests.chat.conftest import IDS, SETTINGS, Chat
 REFUSED = "I can't call you that."
 
 
-async def stored(chat: Chat, who: str = "alice") -> Viewer:
-    viewer = await viewers.get(chat.db, IDS[who])
+async def stored(chat: Chat, login: str = "alice") -> Viewer:
+    viewer = await viewers.get(chat.db, IDS[login])
     assert viewer is not None
     return viewer
 
@@ -59,8 +59,8 @@ async def test_a_reply_and_the_dock_use_them(chat: Chat) -> None:
         "alice", "@bot hi", db=chat.db, settings=SETTINGS, clock=chat.clock
     )
     assert '; call them "Deb"; their pronouns: they/them)' in composed.prompt.tail
-    shown = await names_in_dock(chat.db, ["<@1001> won."])
-    assert shown == {"1001": "Deb (Alice)"}
+    dock_names = await names_in_dock(chat.db, ["<@1001> won."])
+    assert dock_names == {"1001": "Deb (Alice)"}
 
 
 async def test_who_is_called_so_is_meant_by_it(chat: Chat) -> None:
@@ -177,7 +177,7 @@ async def restore(chat: Chat, viewer: Viewer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("who", "typed", "restored"),
+    ("login", "typed", "restored"),
     [
         ("alice", "!callme off", "she/her"),
         ("alice", "!callme Dan", "she/her"),
@@ -188,14 +188,14 @@ async def restore(chat: Chat, viewer: Viewer) -> None:
 )
 async def test_no_older_copy_brings_back_what_was_taken_off(
     chat: Chat,
-    who: str,
+    login: str,
     typed: str,
     restored: str,
 ) -> None:
     await chat.say("alice", "!callme Deb (say: deb)")
     await chat.say("alice", "!pronouns she/her")
     older = await stored(chat)
-    await chat.say(who, typed)
+    await chat.say(login, typed)
     await restore(chat, older)
     assert (await stored(chat)).wishes == restored
 
@@ -224,8 +224,10 @@ async def test_what_others_said_of_a_chosen_name_is_shown_after_an_erasure(
     await chat.say("carol", "!quote bob")
     await chat.hear("alice", "!forgetme yes")
     # Anybody can choose any word, so nothing of others is cut by it.
-    shown = await personal_data.doubtful_texts(chat.db, chat.clock.now())
-    assert [entry["text"] for entry in shown] == ["Zorblatt plays the ukulele badly"]
+    doubtful_texts = await personal_data.doubtful_texts(chat.db, chat.clock.now())
+    assert [entry["text"] for entry in doubtful_texts] == [
+        "Zorblatt plays the ukulele badly"
+    ]
 
 
 async def test_a_flood_of_names_does_not_fill_the_file_of_requests(chat: Chat) -> None:

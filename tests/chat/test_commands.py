@@ -19,11 +19,11 @@ from tests.rows import put
 
 async def test_help_lists_what_one_may_type(chat: Chat) -> None:
     """All of it, in one message."""
-    for who, permissions in (
+    for login, permissions in (
         ("alice", {Permission.ANYONE}),
         ("carol", set(Permission)),
     ):
-        line = await chat.say(who, "!commands") or ""
+        line = await chat.say(login, "!commands") or ""
         assert len(line) <= 300
         allowed = {
             form.split()[0]
@@ -74,7 +74,7 @@ async def test_what_was_missed_counts_from_the_last_line_also_in_this_stream(
     assert "Bob won the race." in (await chat.say("alice", "!missed") or "")
 
 
-async def came_to(chat: Chat, who: str, *attended: bool) -> None:
+async def came_to(chat: Chat, login: str, *attended: bool) -> None:
     """Put streams that have ended before now, the oldest first, with or without somebody."""
     now = chat.clock.now()
     async with chat.db.write() as tx:
@@ -83,7 +83,7 @@ async def came_to(chat: Chat, who: str, *attended: bool) -> None:
             times = dict.fromkeys(("started_at", "last_event_at", "ended_at"), at)
             stream_id = await put(tx, "streams", **times)
             if was_there:
-                visit = {"viewer_id": IDS[who], "stream_id": stream_id}
+                visit = {"viewer_id": IDS[login], "stream_id": stream_id}
                 await put(tx, "attendance", **visit, first_at=at, last_at=at, lines=1)
 
 
@@ -229,11 +229,11 @@ SUPPRESSED = [
 ]
 
 
-@pytest.mark.parametrize(("who", "text", "entry"), SUPPRESSED)
+@pytest.mark.parametrize(("login", "text", "entry"), SUPPRESSED)
 async def test_whose_topic_it_is_depends_on_who_says_it(
-    chat: Chat, who: str, text: str, entry: tuple[str | None, str]
+    chat: Chat, login: str, text: str, entry: tuple[str | None, str]
 ) -> None:
-    answer = await chat.say(who, text) or ""
+    answer = await chat.say(login, text) or ""
     assert [
         (row.viewer_id, row.words) for row in await notes.suppressions(chat.db)
     ] == [entry]
@@ -330,8 +330,8 @@ async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_del
         await chat.act("forget", "alice", target=IDS["alice"], what="drums permanently")
         == "forgotten"
     )
-    left = await notes.of_subject(chat.db, IDS["alice"], tuple(NoteStatus))
-    assert [(note.fact, note.status) for note in left] == [
+    stored_notes = await notes.of_subject(chat.db, IDS["alice"], tuple(NoteStatus))
+    assert [(note.fact, note.status) for note in stored_notes] == [
         ("has two cats called Salt", NoteStatus.RETRACTED)
     ]
 
@@ -340,14 +340,14 @@ async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(
     chat: Chat,
 ) -> None:
     waiting = await chat.propose("New title")
-    for who, badges in (
+    for login, badges in (
         ("alice", {"vip", "subscriber"}),
         *((bot, {"moderator"}) for bot in ("forgetmenot_bot", "helperbot")),
         ("carol", {"moderator", "bot-badge"}),
     ):
-        chat.badges[who] = frozenset(badges)
-        assert await chat.say(who, f"!approve {waiting}") is None
-        assert await chat.say(who, "!bot pause") is None
+        chat.badges[login] = frozenset(badges)
+        assert await chat.say(login, f"!approve {waiting}") is None
+        assert await chat.say(login, "!bot pause") is None
     assert chat.account.done == []
     assert not (await read_switches(chat.db)).paused
     chat.badges["carol"] = frozenset({"moderator"})
@@ -395,8 +395,8 @@ async def renamed(chat: Chat, viewer_id: str, *logins: str) -> None:
     """Somebody is seen with one login after the other."""
     for number, login in enumerate(logins):
         async with chat.db.write() as tx:
-            seen = viewers.SeenViewer(viewer_id, login, login, None, number, number)
-            await viewers.record_seen(tx, [seen])
+            viewer = viewers.SeenViewer(viewer_id, login, login, None, number, number)
+            await viewers.record_seen(tx, [viewer])
 
 
 async def test_a_moderator_names_somebody_by_a_short_form_or_a_former_name(

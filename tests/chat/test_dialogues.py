@@ -169,24 +169,24 @@ carol: !deny 2 -> #2 is not waiting for approval.
 
 
 @pytest.mark.parametrize(
-    "dialogue", DIALOGUES.split("\n# ")[1:], ids=lambda one: one.partition("\n")[0]
+    "dialogue", DIALOGUES.split("\n# ")[1:], ids=lambda text: text.partition("\n")[0]
 )
 async def test_a_dialogue(chat: Chat, dialogue: str) -> None:
     for line in dialogue.strip().splitlines()[1:]:
         before, _, expected = line.partition(" -> ")
-        who, _, text = before.partition(": ")
+        login, _, text = before.partition(": ")
         if line.startswith("= "):
-            who = line[2:].partition(":")[0]
-            known = await notes.of_subject(chat.db, IDS.get(who))
+            login = line[2:].partition(":")[0]
+            known = await notes.of_subject(chat.db, IDS.get(login))
             assert (
-                f"= {who}: {' · '.join(f'#{note.id} {note.fact}' for note in known)}".strip()
+                f"= {login}: {' · '.join(f'#{note.id} {note.fact}' for note in known)}".strip()
                 == line
             )
         elif line.startswith("+ "):
             for fact in text.split(" · "):
                 await edits.remember(
                     chat.db,
-                    IDS.get(who[2:]),
+                    IDS.get(login[2:]),
                     fact,
                     by=IDS["carol"],
                     at=chat.clock.now(),
@@ -196,7 +196,7 @@ async def test_a_dialogue(chat: Chat, dialogue: str) -> None:
         elif line.startswith("propose "):
             await chat.propose(line.removeprefix("propose "))
         else:
-            answer = await chat.say(who, text)
+            answer = await chat.say(login, text)
             await chat.eraser.idle()
             assert (answer is None) == (expected == "-") or not expected, (line, answer)
             assert expected == "-" or all(

@@ -20,14 +20,14 @@ CHESS = ("plays chess on Sundays", ("Schach", "ajedrez"))
 
 
 async def know(
-    chat: Chat, *facts: tuple[str, tuple[str, ...]], who: str = "alice"
+    chat: Chat, *facts: tuple[str, tuple[str, ...]], login: str = "alice"
 ) -> None:
     """Notes as extraction writes them, each with the words of the viewer's language beside it."""
     async with chat.db.write() as tx:
         for fact, asked_with in facts:
             new = NewNote(
                 Scope.VIEWER,
-                IDS[who],
+                IDS[login],
                 fact,
                 0.8,
                 SourceKind.SELF_CLAIM,
@@ -37,10 +37,10 @@ async def know(
             await notes.insert(tx, new, cause="test", now=chat.clock.now())
 
 
-async def hidden(chat: Chat, who: str = "alice") -> list[int]:
+async def hidden(chat: Chat, login: str = "alice") -> list[int]:
     """The numbers of a viewer's notes that are not mentioned."""
     suppressed = await load_filter(chat.db)
-    known = await notes.of_subject(chat.db, IDS[who], (NoteStatus.ACTIVE,))
+    known = await notes.of_subject(chat.db, IDS[login], (NoteStatus.ACTIVE,))
     return [note.id for note in known if not suppressed.allows(note)]
 
 

@@ -167,19 +167,19 @@ IN_WORDS_NOT = (
     ("line", "command"), [*TYPED, *((line, None) for line in TYPED_NOT)]
 )
 def test_a_command_is_a_whole_line(line: str, command: Command | None) -> None:
-    found = PARSER.parse(line)
-    assert (found and (found.name, dict(found.params))) == command
+    parsed = PARSER.parse(line)
+    assert (parsed and (parsed.name, dict(parsed.params))) == command
 
 
 @pytest.mark.parametrize(
-    ("said", "command"), [*IN_WORDS, *((line, None) for line in IN_WORDS_NOT)]
+    ("words", "command"), [*IN_WORDS, *((line, None) for line in IN_WORDS_NOT)]
 )
-def test_the_same_said_to_the_bot(said: str, command: Command | None) -> None:
-    found = PARSER.parse(f"@bot {said}", said)
-    assert (found and (found.name, dict(found.params), found.in_words)) == (
+def test_the_same_said_to_the_bot(words: str, command: Command | None) -> None:
+    parsed = PARSER.parse(f"@bot {words}", words)
+    assert (parsed and (parsed.name, dict(parsed.params), parsed.in_words)) == (
         command and (*command, True)
     )
-    assert PARSER.parse(f"@bot {said}") is None
+    assert PARSER.parse(f"@bot {words}") is None
 
 
 @pytest.mark.parametrize(

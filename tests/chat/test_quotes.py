@@ -34,15 +34,15 @@ async def test_a_moderator_keeps_the_last_line_of_somebody_or_of_anybody(
     await chat.say("alice", "stairs are ladders that gave up")
     await chat.say("bob", "I know two keys")
     await chat.say("carol", "so true")
-    kept = await chat.say("carol", "!quote @alice")
-    assert kept is not None
-    assert "stairs are ladders that gave up" in kept
-    assert "Alice" in kept
-    assert "!unquote 1" in kept
+    answer = await chat.say("carol", "!quote @alice")
+    assert answer is not None
+    assert "stairs are ladders that gave up" in answer
+    assert "Alice" in answer
+    assert "!unquote 1" in answer
     await chat.say("carol", "!quote")
     assert await texts(chat) == ["stairs are ladders that gave up", "I know two keys"]
     # a second time it is the same quote
-    assert await chat.say("carol", "!quote alice") == kept
+    assert await chat.say("carol", "!quote alice") == answer
     assert len(await texts(chat)) == 2
 
 
@@ -130,8 +130,10 @@ async def test_its_author_removes_a_quote_and_nobody_else_but_moderators(
 async def test_what_the_bot_said_of_a_removed_quote_goes_with_it(chat: Chat) -> None:
     await chat.hear("alice", "the wombat is my lawyer")
     await chat.hear("carol", "!quote alice")
-    said = "SELECT count(*) FROM {} WHERE text LIKE '%wombat%' AND text LIKE '%Kept%'"
-    assert await chat.db.value(said.format("bot_messages")) == 1
+    count_sql = (
+        "SELECT count(*) FROM {} WHERE text LIKE '%wombat%' AND text LIKE '%Kept%'"
+    )
+    assert await chat.db.value(count_sql.format("bot_messages")) == 1
     sections = [{"name": "past_episode", "rows": [["quotes", 1]]}]
     async with chat.db.write() as tx:
         await put(
@@ -151,11 +153,11 @@ async def test_what_the_bot_said_of_a_removed_quote_goes_with_it(chat: Chat) -> 
 async def test_a_removed_quote_is_removed_from_an_older_copy_again(chat: Chat) -> None:
     await chat.say("alice", "guilty as a ladder")
     await chat.say("carol", "!quote alice")
-    [kept] = await quotes.shown(chat.db)
+    [quote] = await quotes.shown(chat.db)
     await chat.say("alice", "!unquote")
     async with chat.db.write() as tx:
         # as an older copy has it, which does not know what was asked for since
-        await quotes.add(tx, quotes.NewQuote(*astuple(kept)[1:]))
+        await quotes.add(tx, quotes.NewQuote(*astuple(quote)[1:]))
         await tx.execute("DELETE FROM channel_state WHERE name = ?", (CARRIED_OUT,))
     await carry_out(chat.db)
     assert await texts(chat) == []
@@ -250,9 +252,9 @@ async def test_what_the_bot_said_of_a_quote_goes_with_its_erased_author(
         await put(tx, "bot_messages", text="A cello of my own.")
     await chat.hear("alice", "!forgetme yes")
     for table in ("bot_messages", "quotes", "events"):
-        told = await chat.db.column(f"SELECT text FROM {table} WHERE text <> ''")  # noqa: S608  # our own names
-        assert not [text for text in told if "lawyer" in text], table
-        assert not [text for text in told if "Kept" in text], table
+        texts = await chat.db.column(f"SELECT text FROM {table} WHERE text <> ''")  # noqa: S608  # our own names
+        assert not [text for text in texts if "lawyer" in text], table
+        assert not [text for text in texts if "Kept" in text], table
     assert "A cello of my own." in await chat.db.column("SELECT text FROM bot_messages")
 
 
@@ -262,10 +264,10 @@ async def test_removing_a_quote_leaves_what_was_said_of_another(chat: Chat) -> N
         await chat.hear("carol", "!quote alice")
         await chat.clock.advance(MINUTE)
     await chat.hear("alice", "!unquote 1")
-    told = await chat.db.column("SELECT text FROM bot_messages WHERE text <> ''")
-    kept = [text for text in told if text.startswith("Kept")]
-    assert any(text.endswith("!unquote 10") for text in kept)
-    assert not any(text.endswith("!unquote 1") for text in kept)
+    texts = await chat.db.column("SELECT text FROM bot_messages WHERE text <> ''")
+    quote_texts = [text for text in texts if text.startswith("Kept")]
+    assert any(text.endswith("!unquote 10") for text in quote_texts)
+    assert not any(text.endswith("!unquote 1") for text in quote_texts)
 
 
 async def test_a_backup_is_made_of_a_quote_and_none_stays_of_a_deleted_line(
@@ -297,5 +299,5 @@ async def test_what_the_bot_said_of_a_long_quote_goes_too(
     answer = await chat.hear("carol", "!quote alice")
     assert answer.endswith("!unquote 1")
     await chat.hear("alice", goes_by)
-    told = await chat.db.column("SELECT text FROM bot_messages WHERE text <> ''")
-    assert not [text for text in told if "wombat" in text]
+    texts = await chat.db.column("SELECT text FROM bot_messages WHERE text <> ''")
+    assert not [text for text in texts if "wombat" in text]

@@ -33,7 +33,7 @@ def test_a_few_at_once_then_one_at_a_time() -> None:
 def test_a_viewer_who_floods_leaves_places_for_the_commands_of_others() -> None:
     limiter = CommandRateLimiter()
     pace = SendRateLimiter()
-    others = 0
+    other_viewers = 0
     for at in range(0, WINDOW_MS, 1_000):
         answered = limiter.allows("1", at) + (
             at % 10_000 == 0
@@ -42,8 +42,8 @@ def test_a_viewer_who_floods_leaves_places_for_the_commands_of_others() -> None:
             pace.call_begins(at)
     while not pace.is_crowded(WINDOW_MS - 1, 0):
         pace.call_begins(WINDOW_MS - 1)
-        others += 1
-    assert others >= 4
+        other_viewers += 1
+    assert other_viewers >= 4
 
 
 def test_a_mode_holds_until_twitch_reports_it_off() -> None:
@@ -64,7 +64,8 @@ async def test_the_notice_is_given_once_in_each_stream_unless_the_bot_is_paused(
     assert await take_notice(db, SPEAKING, clock.now()) is None
     for paused in ("1", ""):
         async with db.write() as tx:
-            if (last := await streams.current(tx)) is not None:
+            last = await streams.current(tx)
+            if last is not None:
                 await streams.end(tx, last["id"], clock.now())
             await streams.begin(tx, clock.now())
             await channel_state.put(tx, {"paused": paused}, clock.now())
@@ -74,6 +75,6 @@ async def test_the_notice_is_given_once_in_each_stream_unless_the_bot_is_paused(
             BotSettings(mode=Mode.SHADOW, notice="x"),
         ):
             assert await take_notice(db, Settings(bot=bot), clock.now()) is None
-        given = None if paused else "I remember; !privacy"
-        assert await take_notice(db, SPEAKING, clock.now()) == given
+        expected = None if paused else "I remember; !privacy"
+        assert await take_notice(db, SPEAKING, clock.now()) == expected
         assert await take_notice(db, SPEAKING, clock.now()) is None

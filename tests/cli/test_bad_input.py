@@ -1,6 +1,7 @@
 """What goes wrong on the command line is one sentence with a way out, an exit code, and nothing else."""
 
 import io
+import itertools
 import json
 import os
 import sqlite3
@@ -48,8 +49,10 @@ BAD = [
     ("memory", "import notes from JSON lines"),
     *(
         (f"{words}{number}", "is not a whole number of at least")
-        for words in ("memory show ", "memory list --limit=", "why ")
-        for number in ("0", "9" * 30, "1.5", "one")
+        for words, number in itertools.product(
+            ("memory show ", "memory list --limit=", "why "),
+            ("0", "9" * 30, "1.5", "one"),
+        )
     ),
     ("memory show 99 M", "There is no note 99."),
     ("memory why 99 M", "There is no note 99."),
@@ -240,7 +243,8 @@ def test_a_line_that_is_no_utf_8_is_refused_by_its_number_and_windows_marks_cost
     *,
     piped: bool,
 ) -> None:
-    (file := memory.with_name("notes.jsonl")).write_bytes(content)
+    file = memory.with_name("notes.jsonl")
+    file.write_bytes(content)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
     assert (
         cli.main(

@@ -36,7 +36,8 @@ def test_a_settings_file_is_found_beside_the_memory_and_nowhere_else(
     arguments = argparse.Namespace(config=None, db=tmp_path / "data" / "m.sqlite3")
     use_found_file(arguments)
     assert arguments.config is None
-    (beside := tmp_path / "data" / SETTINGS_FILE).touch()
+    beside = tmp_path / "data" / SETTINGS_FILE
+    beside.touch()
     use_found_file(arguments)
     assert arguments.config == beside
 
@@ -44,9 +45,8 @@ def test_a_settings_file_is_found_beside_the_memory_and_nowhere_else(
 @pytest.fixture
 def browser(tmp_path: Path) -> dict[str, str]:
     """The variable that names a browser, which notes what it is to open."""
-    (program := tmp_path / "browser").write_text(
-        f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n'
-    )
+    program = tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n')
     program.chmod(0o755)
     return {"BROWSER": str(program)}
 
@@ -58,19 +58,19 @@ async def test_without_words_and_settings_it_opens_the_dock_and_makes_the_file(
 ) -> None:
     async with running(tmp_path, env=browser) as bot:
         await bot.says("The dock: ")
-        address = re.findall(r"The dock: (\S+)", bot.told)[0]
+        address = re.findall(r"The dock: (\S+)", bot.output)[0]
         with await asyncio.to_thread(
             urllib.request.urlopen, address, timeout=60
         ) as page:
             assert page.status == 200
-        assert "No channel is set yet" in bot.told
-        assert "[info" not in bot.told  # the log is in its file
+        assert "No channel is set yet" in bot.output
+        assert "[info" not in bot.output  # the log is in its file
         assert await bot.stop() == 0
     file = tmp_path / "forgetmenot" / SETTINGS_FILE
     assert load_settings(file).twitch.channel == ""
     assert file.stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "opened").read_text().strip() == address
-    assert "Traceback" not in bot.told
+    assert "Traceback" not in bot.output
 
 
 @pytest.mark.slow
@@ -84,15 +84,15 @@ async def test_a_second_start_shows_the_dock_of_the_first(
     ) as first:
         await sim.joined()
         await first.says("The dock: ")
-        assert str(config) in first.told
-        assert "token=" not in first.told, (
+        assert str(config) in first.output
+        assert "token=" not in first.output, (
             "a journal keeps what a bot says that nobody watches"
         )
         async with running(
             tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3"
         ) as second:
             assert await second.ended() == 0
-        assert "already running" in second.told
+        assert "already running" in second.output
         assert await first.stop() == 0
     assert not (tmp_path / "opened").exists()
 

@@ -85,7 +85,9 @@ async def test_the_data_folder_goes_only_when_that_is_asked_for_and_no_bot_runs_
     tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
 ) -> None:
     folder, _ = prepared(tmp_path, sim)
-    folder.symlink_to(folder.rename(disk := tmp_path / "other disk"))
+    disk = tmp_path / "other disk"
+    folder.rename(disk)
+    folder.symlink_to(disk)
     elsewhere = tmp_path / "elsewhere" / "memory.sqlite3"
     elsewhere.parent.mkdir()
     for words, expected in (

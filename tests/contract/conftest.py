@@ -16,11 +16,11 @@ from forgetmenot.twitch.login import Login
 from tests.loopback_servers.fixtures import log_in, settings, sim
 from tests.loopback_servers.twitch import TwitchSim
 
-__all__ = ["Here", "here", "settings", "sim"]
+__all__ = ["Computer", "computer", "settings", "sim"]
 
 
 @dataclass
-class Here:
+class Computer:
     """A PC with log-ins in files, whose settings name the loopback Twitch."""
 
     sim: TwitchSim
@@ -37,13 +37,13 @@ class Here:
 
     def kept_login(self, *, account: Account = Account.BOT, **more: Any) -> Login:  # noqa: ANN401  # what it takes
         """The log-in that lies there, if one does."""
-        given = {
+        options = {
             "store": self.store,
             "settings": lambda: self.settings,
             "clock": SystemClock(),
             "lacking": lacking,
         }
-        return Login(account=account, **{**given, **more})
+        return Login(account=account, **{**options, **more})
 
     def helix(self, bot: Login, **more: Any) -> Helix:  # noqa: ANN401  # what it takes
         """Helix for that log-in."""
@@ -56,10 +56,10 @@ class Here:
 
 
 @pytest.fixture
-async def here(
+async def computer(
     sim: TwitchSim, settings: Settings, tmp_path: Path
-) -> AsyncIterator[Here]:
-    made = Here(sim, settings, TokenStore(tmp_path / "tokens", use_keyring=False))
+) -> AsyncIterator[Computer]:
+    made = Computer(sim, settings, TokenStore(tmp_path / "tokens", use_keyring=False))
     yield made
     for helix in made.opened:
         await helix.aclose()

@@ -122,9 +122,9 @@ async def test_what_goes_wrong_is_told_and_nothing_is_claimed(garbage: str) -> N
         assert (await bridge.run_effect("Fireworks")).kind is OutcomeKind.REFUSED
         assert (await bridge.run_effect("Confetti")).kind in NOT_DONE
     assert bot.did == ["9b1d"]
-    gone = await bridge.run_effect("Confetti")
-    assert gone.kind is OutcomeKind.FAILED
-    assert "nothing answers" in gone.detail
+    outcome = await bridge.run_effect("Confetti")
+    assert outcome.kind is OutcomeKind.FAILED
+    assert "nothing answers" in outcome.detail
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,10 @@ async def test_of_what_is_too_long_whole_lines_are_posted_once_and_nobody_is_men
     async with there.at() as address:
         await recap_sharing.send(address, text)
     [body] = there.got
-    shown = body["embeds"][0]["description"]
-    assert len(shown.encode("utf-16-le")) // 2 <= recap_sharing.LONGEST
-    assert shown.endswith(f"{line}\n…")
-    assert text.startswith(shown.removesuffix("\n…"))
+    description = body["embeds"][0]["description"]
+    assert len(description.encode("utf-16-le")) // 2 <= recap_sharing.LONGEST
+    assert description.endswith(f"{line}\n…")
+    assert text.startswith(description.removesuffix("\n…"))
     assert body["allowed_mentions"] == {"parse": []}
     assert there.asked == [f"/api/webhooks/1/{TOKEN}?wait=true"]
 

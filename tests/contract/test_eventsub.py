@@ -72,8 +72,8 @@ class Listener:
     async def _room(self) -> str:
         return "100"
 
-    async def _happened(self, found: StreamReport) -> None:
-        self.happened.append(found)
+    async def _happened(self, report: StreamReport) -> None:
+        self.happened.append(report)
 
     async def subscribed(self, *types: str) -> None:
         await until(lambda: set(types) <= self.server.types and self.events.subscribed)
@@ -86,9 +86,9 @@ class Listener:
         return self.happened.pop()
 
     async def hears_the_train(self) -> None:
-        found = await self.hears("channel.hype_train.end", TRAIN)
-        assert isinstance(found, ChatEvent)
-        assert found.system_text == "Chat finished a level-4 hype train."
+        report = await self.hears("channel.hype_train.end", TRAIN)
+        assert isinstance(report, ChatEvent)
+        assert report.system_text == "Chat finished a level-4 hype train."
 
 
 @asynccontextmanager

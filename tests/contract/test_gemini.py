@@ -61,8 +61,8 @@ async def make(sim: SimGemini) -> AsyncIterator[Make]:
         return made[-1]
 
     yield opened
-    for one in made:
-        await one.aclose()
+    for gemini in made:
+        await gemini.aclose()
 
 
 async def fails(
@@ -87,20 +87,22 @@ async def test_a_request_goes_over_the_wire_whole(
 ) -> None:
     sim.answers('{"notes": []}')
     answer = await gemini.generate(STRUCTURED)
-    (seen,) = sim.seen
-    assert (seen.version, seen.model, seen.key) == ("v1beta", MODEL, KEY)
-    assert (seen.system, seen.prompt, seen.schema) == (
+    (sent,) = sim.seen
+    assert (sent.version, sent.model, sent.key) == ("v1beta", MODEL, KEY)
+    assert (sent.system, sent.prompt, sent.schema) == (
         "You keep notes.",
         "P1 plays drums.",
         SCHEMA,
     )
-    assert seen.config["temperature"] == 0.0
-    assert seen.config["maxOutputTokens"] == 500
-    assert seen.config["responseMimeType"] == "application/json"
-    assert "thinkingConfig" not in seen.config
+    assert sent.config["temperature"] == 0.0
+    assert sent.config["maxOutputTokens"] == 500
+    assert sent.config["responseMimeType"] == "application/json"
+    assert "thinkingConfig" not in sent.config
     for setting in ("low", "0"):
         await make(thinking=setting).generate(PLAIN)
-    assert [[*one.config["thinkingConfig"].values()] for one in sim.seen[1:]] == [
+    assert [
+        [*request.config["thinkingConfig"].values()] for request in sim.seen[1:]
+    ] == [
         ["LOW"],
         [0],
     ]
@@ -222,18 +224,18 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
     sim: SimGemini, gemini: Gemini, place: str
 ) -> None:
     """Whatever a server writes besides the answer may be chat: no error and no answer carries it (promise 1)."""
-    said = f"Input blocked: {PLAIN.prompt}"
+    echoed = f"Input blocked: {PLAIN.prompt}"
     for status in (200, 400, 401, 403, 404, 429, 500):
         echo = {
-            "error": {"code": status, "status": "X", "message": "m", place: said},
-            "promptFeedback": {"blockReason": said} if place == "blockReason" else {},
-            "candidates": [{"finishReason": said, "content": {"parts": []}}]
+            "error": {"code": status, "status": "X", "message": "m", place: echoed},
+            "promptFeedback": {"blockReason": echoed} if place == "blockReason" else {},
+            "candidates": [{"finishReason": echoed, "content": {"parts": []}}]
             if place == "finishReason"
             else [],
         }
-        sim.fail(raw(said if place == "text" else json.dumps(echo), status))
-        told = traceback.format_exception(await fails(gemini, ModelError))
-        assert "alice" not in "".join(told), status
+        sim.fail(raw(echoed if place == "text" else json.dumps(echo), status))
+        printed = traceback.format_exception(await fails(gemini, ModelError))
+        assert "alice" not in "".join(printed), status
 
 
 async def test_a_wrong_key_an_unknown_model_and_a_wrong_place_say_what_to_change(

@@ -11,15 +11,16 @@ from forgetmenot.errors import (
 )
 from forgetmenot.secret_store import Account
 from forgetmenot.twitch.helix import Helix
-from tests.contract.conftest import Here
+from tests.contract.conftest import Computer
 from tests.loopback_servers.twitch import TwitchSim
 
 
 @pytest.fixture
-async def helix(sim: TwitchSim, here: Here) -> Helix:
+async def helix(sim: TwitchSim, computer: Computer) -> Helix:
     sim.world.moderator("keeper")
-    return here.helix(
-        here.login(), broadcaster=here.login("demo", account=Account.BROADCASTER)
+    return computer.helix(
+        computer.login(),
+        broadcaster=computer.login("demo", account=Account.BROADCASTER),
     )
 
 
@@ -88,11 +89,11 @@ async def test_a_message_whose_renewal_was_lost_was_not_sent(
 
 
 async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(
-    sim: TwitchSim, here: Here
+    sim: TwitchSim, computer: Computer
 ) -> None:
     """A name may change hands: chat says which channel is read, by its id."""
     heard = ["999"]
-    helix = here.helix(here.login(), chat_room=lambda: heard[0])
+    helix = computer.helix(computer.login(), chat_room=lambda: heard[0])
     for doing in (helix.say("hello"), helix.ban("1", ""), helix.channel_state()):
         with pytest.raises(TwitchRefused, match="different account"):
             await doing
@@ -140,8 +141,8 @@ async def test_the_moderators_deeds_arrive_with_both_ids(
 
 
 async def test_a_message_is_pinned(sim: TwitchSim, helix: Helix) -> None:
-    said = await helix.say("This stream so far: the boss fell.")
-    assert (await helix.pin_message(said.twitch_id)).kind is OutcomeKind.DONE
+    sent = await helix.say("This stream so far: the boss fell.")
+    assert (await helix.pin_message(sent.twitch_id)).kind is OutcomeKind.DONE
     assert sim.helix.pinned == "This stream so far: the boss fell."
     assert (await helix.pin_message("nothing")).kind is OutcomeKind.REFUSED
 
@@ -180,10 +181,10 @@ async def test_twitchs_no_is_an_outcome_with_its_reason(
 
 
 async def test_a_missing_right_names_it_and_costs_no_renewal(
-    sim: TwitchSim, here: Here
+    sim: TwitchSim, computer: Computer
 ) -> None:
     sim.world.moderator("keeper")
-    helix = here.helix(here.login("keeper", "user:write:chat"))
+    helix = computer.helix(computer.login("keeper", "user:write:chat"))
     with pytest.raises(TwitchLoginNeeded, match="moderator:manage:banned_users"):
         await helix.timeout(sim.world.user("alice").id, 30, "")
     with pytest.raises(TwitchLoginNeeded, match="login --as broadcaster"):

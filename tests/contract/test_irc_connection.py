@@ -16,7 +16,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState
 from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
-from tests.contract.conftest import Here
+from tests.contract.conftest import Computer
 from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -99,10 +99,10 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(
 
 
 async def test_a_token_that_expired_is_renewed_and_without_an_account_it_listens_on(
-    sim: TwitchSim, here: Here
+    sim: TwitchSim, computer: Computer
 ) -> None:
     """As after a night in which the PC slept: chat is the first to refuse the token."""
-    login = here.login()
+    login = computer.login()
     async with listening(sim, login.irc) as listener:
         await sim.joined()
         sim.expire()
@@ -122,9 +122,9 @@ async def test_a_token_that_expired_is_renewed_and_without_an_account_it_listens
 
 
 async def test_badges_are_looked_at_without_leaving_the_connection(
-    sim: TwitchSim, here: Here
+    sim: TwitchSim, computer: Computer
 ) -> None:
-    async with listening(sim, here.login().irc) as listener:
+    async with listening(sim, computer.login().irc) as listener:
         await sim.joined()
         assert listener.source.own_badges == frozenset()
         sim.world.moderator("keeper")
@@ -137,9 +137,9 @@ async def test_badges_are_looked_at_without_leaving_the_connection(
 
 
 async def test_a_ban_that_comes_to_light_as_badges_are_looked_at_ends_in_reading_on(
-    sim: TwitchSim, here: Here
+    sim: TwitchSim, computer: Computer
 ) -> None:
-    async with listening(sim, here.login().irc) as listener:
+    async with listening(sim, computer.login().irc) as listener:
         await sim.joined()
         sim.world.banned.add(sim.world.user("keeper").id)
         listener.source.look_at_badges()

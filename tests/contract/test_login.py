@@ -11,7 +11,7 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.login import Login, begin_device_login, finish_device_login
-from tests.contract.conftest import Here
+from tests.contract.conftest import Computer
 from tests.loopback_servers.fixtures import asleep, log_in
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -40,28 +40,31 @@ async def test_a_code_is_typed_slowly_through_outages(
 
 
 async def test_of_twenty_calls_on_an_expired_token_one_renews_and_saves_it_before_anybody_uses_it(
-    here: Here,
+    computer: Computer,
 ) -> None:
     used_before_saved: list[int] = []
 
     class Watching(TokenStore):
         def save(self, account: Account, token: Token) -> None:
             used_before_saved.append(
-                sum(1 for r in here.sim.requests if r.user_id and r.status == 200)
+                sum(1 for r in computer.sim.requests if r.user_id and r.status == 200)
             )
             super().save(account, token)
 
-    log_in(here.sim, here.store)
-    helix = here.helix(
-        here.kept_login(store=Watching(here.store.folder, use_keyring=False))
+    log_in(computer.sim, computer.store)
+    helix = computer.helix(
+        computer.kept_login(store=Watching(computer.store.folder, use_keyring=False))
     )
-    here.sim.expire()
+    computer.sim.expire()
     assert len(await asyncio.gather(*(helix.channel_state() for _ in range(20)))) == 20
-    assert (here.sim.oauth.refreshes, here.sim.oauth.refused_refreshes) == (1, 0)
+    assert (computer.sim.oauth.refreshes, computer.sim.oauth.refused_refreshes) == (
+        1,
+        0,
+    )
     assert used_before_saved == [0]
-    saved = here.kept()
+    saved = computer.kept()
     assert saved is not None
-    assert here.sim.tokens.valid(saved.access) is not None
+    assert computer.sim.tokens.valid(saved.access) is not None
 
 
 async def renewing(sim: TwitchSim, login: Login) -> tuple[Token, asyncio.Task[Token]]:
@@ -75,27 +78,32 @@ async def renewing(sim: TwitchSim, login: Login) -> tuple[Token, asyncio.Task[To
 
 
 async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(
-    here: Here,
+    computer: Computer,
 ) -> None:
-    login = here.login()
-    stale, renewal = await renewing(here.sim, login)
+    login = computer.login()
+    stale, renewal = await renewing(computer.sim, login)
     renewal.cancel()
     with pytest.raises(asyncio.CancelledError):
         await renewal
-    await here.sim.until(lambda: (kept := here.kept()) and kept.access != stale.access)
+
+    def has_new_token() -> bool:
+        saved = computer.kept()
+        return saved is not None and saved.access != stale.access
+
+    await computer.sim.until(has_new_token)
     assert (await login.renew(stale)).access != stale.access
-    assert here.sim.oauth.refreshes == 1
+    assert computer.sim.oauth.refreshes == 1
 
 
 async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in_again(
-    here: Here,
+    computer: Computer,
 ) -> None:
     """A refresh token is good for one of the two; the pair that the faster one saved is good for both."""
-    login = here.login()
-    stale, slower = await renewing(here.sim, login)
-    faster = here.sim.oauth.refresh(stale.refresh)
+    login = computer.login()
+    stale, slower = await renewing(computer.sim, login)
+    faster = computer.sim.oauth.refresh(stale.refresh)
     assert faster is not None
-    here.store.save(
+    computer.store.save(
         Account.BOT,
         Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes),
     )
@@ -104,57 +112,57 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
 
 
 async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(
-    here: Here,
+    computer: Computer,
 ) -> None:
-    login = here.login()
-    before = here.kept()
+    login = computer.login()
+    before = computer.kept()
     faults: tuple[dict[str, object], ...] = (
         {"status": 500},
         {"drop": True},
         {"html": True},
     )
     for fault in faults:
-        here.sim.faults.add("oauth", times=None, **fault)
+        computer.sim.faults.add("oauth", times=None, **fault)
         with pytest.raises(TwitchUnavailable):
             await login.validate()
-        assert here.kept() == before
-        here.sim.faults.clear()
-    assert here.sim.oauth.codes == []
+        assert computer.kept() == before
+        computer.sim.faults.clear()
+    assert computer.sim.oauth.codes == []
     assert (await login.validate()).login == "keeper"
 
 
 async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has(
-    here: Here,
+    computer: Computer,
 ) -> None:
-    login = here.login()
-    here.sim.disconnect("keeper")
+    login = computer.login()
+    computer.sim.disconnect("keeper")
     with pytest.raises(TwitchLoginNeeded, match="forgetmenot login"):
         await login.validate()
     with pytest.raises(TwitchLoginNeeded):
         await login.token()
     assert "expired" in login.trouble
-    assert here.sim.oauth.refused_refreshes == 1
-    granted = here.sim.grant(
-        "keeper"
-    )  # as `forgetmenot login` does, in another process
-    here.store.save(Account.BOT, Token(granted.access, granted.refresh))
-    named = await login.validate()
-    assert (named.login, named.access) == ("keeper", granted.access)
-    log_in(
-        here.sim, here.store, "keeper", "chat:read"
-    )  # the old one still works: it is taken up all the same
+    assert computer.sim.oauth.refused_refreshes == 1
+    # as `forgetmenot login` does, in another process
+    granted = computer.sim.grant("keeper")
+    computer.store.save(Account.BOT, Token(granted.access, granted.refresh))
+    token = await login.validate()
+    assert (token.login, token.access) == ("keeper", granted.access)
+    # the old one still works: it is taken up all the same
+    log_in(computer.sim, computer.store, "keeper", "chat:read")
     await login.validate()
     assert "user:write:chat" in login.trouble
-    new = log_in(here.sim, here.store)
+    new = log_in(computer.sim, computer.store)
     assert (await login.validate()).access == new.access
     assert login.trouble == ""
 
 
-async def test_the_login_is_validated_at_start_and_every_hour(here: Here) -> None:
-    sim = here.sim
+async def test_the_login_is_validated_at_start_and_every_hour(
+    computer: Computer,
+) -> None:
+    sim = computer.sim
     clock = ManualClock(1_000)
-    log_in(sim, here.store)
-    task = asyncio.create_task(here.kept_login(clock=clock).keep_valid())
+    log_in(sim, computer.store)
+    task = asyncio.create_task(computer.kept_login(clock=clock).keep_valid())
     sim.oauth.expires_in = 1_200  # each look renews, so that looks can be counted
     await sim.until(lambda: sim.oauth.refreshes == 1 and asleep(clock))
     await clock.advance(HOUR - 1)
@@ -176,8 +184,10 @@ class Locked(TokenStore):
         return False
 
 
-async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(here: Here) -> None:
-    login = here.kept_login(store=Locked(here.store.folder, use_keyring=False))
+async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(
+    computer: Computer,
+) -> None:
+    login = computer.kept_login(store=Locked(computer.store.folder, use_keyring=False))
     for asking in (login.token, login.log_out):
         with pytest.raises(
             TwitchLoginNeeded,
@@ -191,7 +201,7 @@ async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(here: Here) ->
 
 
 async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(
-    here: Here,
+    computer: Computer,
 ) -> None:
     faults: tuple[dict[str, object], ...] = (
         {"drop": True},
@@ -200,37 +210,38 @@ async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(
         {"status": 404},
     )
     for fault in faults:
-        login = here.login()
-        here.sim.faults.add("oauth", times=None, **fault)
+        login = computer.login()
+        computer.sim.faults.add("oauth", times=None, **fault)
         assert await login.log_out() is False
-        assert here.kept() is None
-        here.sim.faults.clear()
+        assert computer.kept() is None
+        computer.sim.faults.clear()
     # Twitch takes back only a living one; else the refresh token would stay good for a month
-    login = here.login()
-    before = len(here.sim.tokens.issued) - 1
-    here.sim.expire()
+    login = computer.login()
+    before = len(computer.sim.tokens.issued) - 1
+    computer.sim.expire()
     assert await login.log_out() is True
     assert all(
-        token.expired and token.used for token in here.sim.tokens.issued[before:]
+        token.expired and token.used for token in computer.sim.tokens.issued[before:]
     )
 
 
-async def test_a_log_out_in_another_process_ends_the_running_one(here: Here) -> None:
-    running = here.login()
+async def test_a_log_out_in_another_process_ends_the_running_one(
+    computer: Computer,
+) -> None:
+    running = computer.login()
     token = await running.token()
-    here.sim.faults.add(
-        "oauth", path="oauth2/revoke", drop=True
-    )  # the refresh token is still good
-    assert await here.kept_login().log_out() is False
+    # the refresh token is still good
+    computer.sim.faults.add("oauth", path="oauth2/revoke", drop=True)
+    assert await computer.kept_login().log_out() is False
     for asking in (running.renew(token), running.validate()):
         with pytest.raises(TwitchLoginNeeded, match="is not signed in"):
             await asking
-    assert here.kept() is None
-    assert here.sim.oauth.refreshes == 0
+    assert computer.kept() is None
+    assert computer.sim.oauth.refreshes == 0
 
 
 async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(
-    here: Here,
+    computer: Computer,
 ) -> None:
     class Full(TokenStore):
         full = True
@@ -240,19 +251,19 @@ async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(
                 raise OSError(28, "No space left on device")
             super().save(account, token)
 
-    log_in(here.sim, here.store)
-    full = Full(here.store.folder, use_keyring=False)
-    login = here.kept_login(store=full)
-    here.sim.expire()
+    log_in(computer.sim, computer.store)
+    full = Full(computer.store.folder, use_keyring=False)
+    login = computer.kept_login(store=full)
+    computer.sim.expire()
     assert (await login.validate()).login == "keeper"
     assert "No space left" in login.trouble
-    assert here.sim.oauth.refreshes == 1
-    here.sim.expire()
+    assert computer.sim.oauth.refreshes == 1
+    computer.sim.expire()
     fresh = await login.validate()
-    assert here.sim.tokens.valid(fresh.access) is not None
+    assert computer.sim.tokens.valid(fresh.access) is not None
     full.full = False
     await login.validate()
-    assert here.kept() == fresh
+    assert computer.kept() == fresh
 
 
 class Refusing(TokenStore):
@@ -267,56 +278,60 @@ class Refusing(TokenStore):
 
 
 async def test_a_renewed_pair_that_no_place_took_is_saved_within_a_minute(
-    here: Here,
+    computer: Computer,
 ) -> None:
     """A refresh token works once: after a restart the old pair would be worth nothing."""
-    log_in(here.sim, here.store)
-    store = Refusing(here.store.folder, use_keyring=False)
+    log_in(computer.sim, computer.store)
+    store = Refusing(computer.store.folder, use_keyring=False)
     clock = ManualClock(1_000)
-    login = here.kept_login(store=store, clock=clock)
-    here.sim.expire()
+    login = computer.kept_login(store=store, clock=clock)
+    computer.sim.expire()
     task = asyncio.create_task(login.keep_valid())
-    await here.sim.until(lambda: "Access is denied" in login.trouble and asleep(clock))
+    await computer.sim.until(
+        lambda: "Access is denied" in login.trouble and asleep(clock)
+    )
     store.refuses = False
     await clock.advance(MINUTE)
-    await here.sim.until(lambda: here.kept() == login.pair and asleep(clock))
-    assert here.sim.oauth.refreshes == 1
+    await computer.sim.until(lambda: computer.kept() == login.pair and asleep(clock))
+    assert computer.sim.oauth.refreshes == 1
     assert login.trouble == ""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_a_stop_waits_for_a_renewal_and_tries_once_more_to_save(
-    here: Here,
+    computer: Computer,
 ) -> None:
-    log_in(here.sim, here.store)
-    store = Refusing(here.store.folder, use_keyring=False)
-    login = here.kept_login(store=store)
-    _stale, renewal = await renewing(here.sim, login)
+    log_in(computer.sim, computer.store)
+    store = Refusing(computer.store.folder, use_keyring=False)
+    login = computer.kept_login(store=store)
+    _stale, renewal = await renewing(computer.sim, login)
     renewal.cancel()
     await asyncio.gather(renewal, return_exceptions=True)
-    await here.sim.until(lambda: here.sim.oauth.refreshes == 1)
+    await computer.sim.until(lambda: computer.sim.oauth.refreshes == 1)
     store.refuses = False
     await login.aclose()
-    assert here.kept() == login.pair
-    kept = here.kept()
-    assert kept is not None
-    assert here.sim.tokens.valid(kept.access) is not None
+    assert computer.kept() == login.pair
+    saved = computer.kept()
+    assert saved is not None
+    assert computer.sim.tokens.valid(saved.access) is not None
 
 
 async def test_log_in_and_helix_go_through_the_proxy(
-    here: Here, monkeypatch: pytest.MonkeyPatch
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also one that is named without http://."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        for one in (name, name.upper()):
-            monkeypatch.delenv(one, raising=False)
-    here.settings = Settings(
-        twitch=replace(here.settings.twitch, server="http://twitch.invalid")
+        for variable in (name, name.upper()):
+            monkeypatch.delenv(variable, raising=False)
+    computer.settings = Settings(
+        twitch=replace(computer.settings.twitch, server="http://twitch.invalid")
     )
-    monkeypatch.setenv("http_proxy", here.sim.url.removeprefix("http://").rstrip("/"))
-    login = here.login()
-    here.sim.expire()
+    monkeypatch.setenv(
+        "http_proxy", computer.sim.url.removeprefix("http://").rstrip("/")
+    )
+    login = computer.login()
+    computer.sim.expire()
     assert (await login.validate()).login == "keeper"
-    await here.helix(login).channel_state()
-    assert here.sim.requests[-1].headers["Host"] == "twitch.invalid"
+    await computer.helix(login).channel_state()
+    assert computer.sim.requests[-1].headers["Host"] == "twitch.invalid"

@@ -68,14 +68,19 @@ def thinks(field: str) -> Server:
 
 
 def refuses(
-    parameter: str, message: str = "Unsupported parameter: '{}'.", *, named: bool = True
+    parameter: str,
+    message: str = "Unsupported parameter: '{}'.",
+    *,
+    names_parameter: bool = True,
 ) -> Server:
     """A server that refuses a parameter, and names it or not."""
 
     def server(sent: Sent, _number: int) -> web.Response:
         if parameter not in sent:
             return completion({"content": says(sent)})
-        return refusal(400, message.format(parameter), parameter if named else None)
+        return refusal(
+            400, message.format(parameter), parameter if names_parameter else None
+        )
 
     return server
 
@@ -133,7 +138,7 @@ PLAIN: dict[str, Server] = {
         "Unsupported parameter: '{}'. Use 'max_completion_tokens' instead.",
     ),
     "max_tokens is refused without a name": refuses(
-        "max_tokens", "bad request", named=False
+        "max_tokens", "bad request", names_parameter=False
     ),
     "an error with status 200": at_first(
         lambda _sent, _n: web.json_response({"error": {"message": SECRET, "code": 429}})
@@ -164,7 +169,7 @@ STRUCTURED: dict[str, Server] = {
     "max_tokens is refused": refuses("max_tokens"),
     "temperature is refused": refuses("temperature", "Unsupported value: '{}' 0.0."),
     "temperature is refused without a name": refuses(
-        "temperature", "bad request", named=False
+        "temperature", "bad request", names_parameter=False
     ),
     "stream is refused": refuses("stream"),
     "no grammar for a schema": fails_on_grammar,
@@ -190,11 +195,11 @@ async def ask() -> AsyncIterator[Ask]:
     async def asked(
         server: Server, *, schema: bool, path: str = "/v1", base: str = "/v1"
     ) -> str:
-        seen: list[Sent] = []
+        requests: list[Sent] = []
 
         async def handle(request: web.Request) -> web.Response:
-            seen.append(await request.json())
-            return server(seen[-1], len(seen))
+            requests.append(await request.json())
+            return server(requests[-1], len(requests))
 
         app = web.Application()
         app.router.add_post(f"{path}/chat/completions", handle)
@@ -269,12 +274,12 @@ async def test_what_a_server_refuses_is_left_out_from_then_on_and_tried_again_la
     None
 ):
     now = 0.0
-    seen: list[Sent] = []
+    requests: list[Sent] = []
     server = refuses("temperature")
 
     async def handle(request: web.Request) -> web.Response:
-        seen.append(await request.json())
-        return server(seen[-1], len(seen))
+        requests.append(await request.json())
+        return server(requests[-1], len(requests))
 
     app = web.Application()
     app.router.add_post("/v1/chat/completions", handle)
@@ -287,10 +292,12 @@ async def test_what_a_server_refuses_is_left_out_from_then_on_and_tried_again_la
     try:
         for time, calls in ((0.0, 2), (1.0, 1), (601.0, 2)):
             now = time
-            before = len(seen)
+            before = len(requests)
             assert (await model.generate(request)).text == JSON
-            assert len(seen) - before == calls
-        assert "response_format" in seen[-1], "the schema is no reason to be left out"
+            assert len(requests) - before == calls
+        assert "response_format" in requests[-1], (
+            "the schema is no reason to be left out"
+        )
     finally:
         await model.aclose()
         await runner.cleanup()
@@ -299,16 +306,16 @@ async def test_what_a_server_refuses_is_left_out_from_then_on_and_tried_again_la
 async def test_a_server_that_refuses_everything_is_named_after_a_few_tries(
     ask: Ask,
 ) -> None:
-    seen = 0
+    tries = 0
 
     def server(_sent: Sent, _number: int) -> web.Response:
-        nonlocal seen
-        seen += 1
+        nonlocal tries
+        tries += 1
         return refusal(400, "bad request")
 
     with pytest.raises(ModelError, match="refused the request"):
         await ask(server, schema=True)
-    assert seen <= 6
+    assert tries <= 6
 
 
 @pytest.mark.slow

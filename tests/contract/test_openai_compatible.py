@@ -41,8 +41,8 @@ async def make() -> AsyncIterator[Make]:
         return made[-1]
 
     yield opened
-    for one in made:
-        await one.aclose()
+    for model in made:
+        await model.aclose()
 
 
 @pytest.fixture
@@ -167,7 +167,8 @@ FAILURES: list[tuple[Fault, type[ModelError], str]] = [
     (answer("Hel", finish="content_filter"), ModelBlocked, "content filter"),
     (UNFINISHED, ModelBlocked, "reply_output_tokens"),
     (raw("{}", 401), ModelRefused, "api_key_env"),
-    *((raw(text, status), ModelError, ".") for text in ODD for status in (200, 500)),
+    *((raw(text, 200), ModelError, ".") for text in ODD),
+    *((raw(text, 500), ModelError, ".") for text in ODD),
     *((fault, ModelError, ".") for fault in REFUSED),
     (raw(ENDLESS, 400), ModelError, "."),
 ]
@@ -196,12 +197,12 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
     sim: SimOpenAI, model: OpenAICompatible, place: str
 ) -> None:
     """Whatever a server writes besides the answer may be chat: no error and no answer carries it (promise 1)."""
-    said = f"Input blocked: {PLAIN.prompt}"
-    error = {"error": said} if place == "bare" else {"error": {place: said}}
+    echoed = f"Input blocked: {PLAIN.prompt}"
+    error = {"error": echoed} if place == "bare" else {"error": {place: echoed}}
     choice = {
         "choices": [
             {
-                "finish_reason": said,
+                "finish_reason": echoed,
                 "message": {"content": "Hi." if place == "finish" else ""},
             }
         ]
@@ -209,10 +210,10 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
     for status in (200, 400, 401, 404, 429, 500):
         sim.fail(raw(json.dumps(error | choice), status))
         try:
-            told = repr(await model.generate(PLAIN))
+            printed = repr(await model.generate(PLAIN))
         except ModelError as caught:
-            told = "".join(traceback.format_exception(caught))
-        assert "alice" not in told, status
+            printed = "".join(traceback.format_exception(caught))
+        assert "alice" not in printed, status
 
 
 @pytest.mark.parametrize(("variable", "sent"), [("", None), ("MY_KEY", "Bearer mine")])

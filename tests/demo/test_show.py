@@ -9,44 +9,48 @@ from forgetmenot.demo.recorded_replies import RECORDED
 from forgetmenot.demo.show import begin_anew, load
 from forgetmenot.errors import StoreError
 from forgetmenot.files import instance_lock
-from tests.played_demo import Seen
+from tests.played_demo import PlayedDemo
 
 
 @pytest.mark.slow
 def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared(
-    seen: Seen,
+    played_demo: PlayedDemo,
 ) -> None:
     """Of deleted and timed-out lines not one of their longer words stays that nobody else said."""
-    told = seen.told
-    said = seen.said()
+    counts = played_demo.counts
+    sent_replies = played_demo.said()
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
-    assert told["lines"] == told["events"] + sum(told[name] for name in kept_out) >= 300
-    assert told["events"] == told["covered"] + told["redacted"] > told["covered"]
-    assert (told["pruned_unread"], told["uncovered"]) == (0, 0)
+    stored_and_kept_out = counts["events"] + sum(counts[name] for name in kept_out)
+    assert counts["lines"] == stored_and_kept_out >= 300
+    assert counts["events"] == counts["covered"] + counts["redacted"]
+    assert counts["redacted"] > 0
+    assert (counts["pruned_unread"], counts["uncovered"]) == (0, 0)
     assert [
         word
         for word in ("Miso", "drum", "Hades")
-        if not any(word in line for line in said)
+        if not any(word in line for line in sent_replies)
     ] == []
-    assert not any("orders" in line or "{" in line for line in said)
-    assert seen.rows(
+    assert not any("orders" in line or "{" in line for line in sent_replies)
+    assert played_demo.rows(
         "SELECT count(*) FROM action_logs AS a JOIN viewers AS v ON v.id = a.asked_by"
         " WHERE v.login = 'mallory' AND a.status = 'done'"
     ) == [(0,)]
-    cues = [cue for stream in ("first_stream", "second_stream") for cue in load(stream)]
+    cues = [*load("first_stream"), *load("second_stream")]
     cleared = {cue.name for cue in cues if cue.verb in {"delete", "timeout"}}
-    theirs = {word for cue in cues if cue.name in cleared for word in _words(cue.text)}
-    others = {
-        word for cue in cues if cue.name not in cleared for word in _words(cue.text)
-    }
-    stored = seen.rows(
+    cleared_words = set[str]()
+    words_of_others = set[str]()
+    for cue in cues:
+        if cue.name in cleared:
+            cleared_words |= _words(cue.text)
+        else:
+            words_of_others |= _words(cue.text)
+    stored = played_demo.rows(
         "SELECT summary FROM episodes UNION ALL SELECT fact FROM semantic_notes"
     )
-    kept = said + [row[0] for row in stored]
-    ours = {"mallory", "channel", "timeout", "moderator"}  # of its own sentences
-    assert {word for text in kept for word in _words(text)} & (
-        theirs - others - ours - cleared
-    ) == set()
+    texts = sent_replies + [row[0] for row in stored]
+    own_words = {"mallory", "channel", "timeout", "moderator"}  # of its own sentences
+    secret_words = cleared_words - words_of_others - own_words - cleared
+    assert _words(" ".join(texts)) & secret_words == set()
 
 
 def _words(text: str) -> set[str]:
@@ -67,13 +71,13 @@ def test_a_second_demo_leaves_the_first_one_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
-    highlight = "\n".join(seen.highlight)
+def test_a_newcomer_follows_one_story_in_five_steps(played_demo: PlayedDemo) -> None:
+    highlight = "\n".join(played_demo.highlight)
     captions = [
         line.split()[1] for line in highlight.splitlines() if re.match(r"[1-5] ", line)
     ]
     assert captions == ["Heard.", "Remembered.", "Corrected.", "Not", "Erased."]
-    told = [
+    steps = [
         "heidi: thank you! my cat is called Miso",
         "Heidi: has a cat called Miso",
         "ForgetMeNot: Miso! One scratch behind the ears from all of us. (recorded)",
@@ -83,14 +87,18 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
         "refused by code: timeout",
         "afterwards and found 0 traces",
     ]
-    places = [highlight.index(words) for words in told]
+    places = [highlight.index(words) for words in steps]
     assert places == sorted(places)
     assert len(highlight.splitlines()) < 60
 
 
 @pytest.mark.slow
-def test_its_recaps_name_people_and_say_that_they_are_recorded(seen: Seen) -> None:
-    recaps = [row[0] for row in seen.rows("SELECT recap FROM streams ORDER BY id")]
+def test_its_recaps_name_people_and_say_that_they_are_recorded(
+    played_demo: PlayedDemo,
+) -> None:
+    recaps = [
+        row[0] for row in played_demo.rows("SELECT recap FROM streams ORDER BY id")
+    ]
     assert len(recaps) == 2
     for recap in recaps:
         assert len(re.findall(r"<@\d+>", recap)) == 3

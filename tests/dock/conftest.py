@@ -33,7 +33,7 @@ from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database, open_database
 from tests.loopback_servers.twitch import TwitchSim
-from tests.played_demo import Seen
+from tests.played_demo import PlayedDemo
 from tests.ports import unused_port
 
 STATE = BotState(
@@ -249,9 +249,8 @@ async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[De
             title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now()
         )
         await bot.tasks.catch_up()
-        address = next(
-            word for line in lines for word in line.split() if word.startswith("http")
-        )
+        words = " ".join(lines).split()
+        address = next(word for word in words if word.startswith("http"))
         yield DemoBot(bot, sim, clock, address)
 
 
@@ -320,8 +319,8 @@ async def go(page: Page, place: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def memory(seen: Seen) -> Path:
-    return seen.folder / "memory.sqlite3"
+def memory(played_demo: PlayedDemo) -> Path:
+    return played_demo.folder / "memory.sqlite3"
 
 
 @pytest_asyncio.fixture(loop_scope="session")

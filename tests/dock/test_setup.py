@@ -59,7 +59,7 @@ def loopback_settings(folder: Path, sim: TwitchSim, port: int | None = None) -> 
 
 async def address_of(bot: Running, folder: Path) -> str:
     await bot.says("The dock: ")
-    port = re.findall(r"The dock: http://[^:]+:(\d+)", bot.told)[0]
+    port = re.findall(r"The dock: http://[^:]+:(\d+)", bot.output)[0]
     return address(int(port), token_in(folder))
 
 
@@ -101,7 +101,7 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(
             await expect(page.locator("main")).to_contain_text(
                 "You can close this page."
             )
-        assert "Traceback" not in bot.told
+        assert "Traceback" not in bot.output
     settings = load_settings(file)
     assert (settings.twitch.channel, settings.twitch.client_id) == (
         "demo",
@@ -277,7 +277,7 @@ async def test_the_voice_is_set_up_shown_and_stopped(
             )
             await it_is_shown_and_stopped(page, there)
             await there.close()
-        assert "Traceback" not in bot.told
+        assert "Traceback" not in bot.output
 
 
 async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:

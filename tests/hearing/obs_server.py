@@ -83,6 +83,7 @@ class LoopbackObs:
         kind = request["requestType"]
         data = dict[str, Any]()
         status: dict[str, Any] = {"result": True, "code": 100}
+        source = request.get("requestData", {}).get("inputName")
         if kind == "GetInputList":
             listed = [
                 {"inputName": name, "inputKind": "text_gdiplus_v3"}
@@ -93,9 +94,9 @@ class LoopbackObs:
             }
         elif kind == "GetStreamStatus":
             data = {"outputActive": self.streaming, "outputReconnecting": False}
-        elif (name := request["requestData"]["inputName"]) in self.sources:
+        elif source in self.sources:
             data = {
-                "inputSettings": {"text": self.sources[name], "font": {}},
+                "inputSettings": {"text": self.sources[source], "font": {}},
                 "inputKind": "text_gdiplus_v3",
             }
         else:

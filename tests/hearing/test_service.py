@@ -84,8 +84,9 @@ async def listening(
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    (made := tmp_path / "captions.txt").touch()
-    return made
+    file = tmp_path / "captions.txt"
+    file.touch()
+    return file
 
 
 def huge(path: Path) -> None:

@@ -123,12 +123,11 @@ def test_every_result_of_a_service_has_its_words() -> None:
                 "Refused",
             }:
                 nodes += getattr(node, "args", [])
-    codes = {
-        str(part.value)
-        for node in nodes
-        for part in ast.walk(node)
-        if isinstance(part, ast.Constant)
-    }
+    codes = set()
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Constant):
+                codes.add(str(part.value))
     wordless = {
         "exported",
         "approved",
@@ -172,9 +171,8 @@ def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -
                 and node.args
             ):
                 continue
-            if isinstance(key := node.args[0], ast.Constant) and isinstance(
-                key.value, str
-            ):
+            key = node.args[0]
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 values = {keyword.arg for keyword in node.keywords}
                 assert filled_in(there[key.value]) <= values, (
                     f"{path.name}: {key.value}"

@@ -21,7 +21,7 @@ from forgetmenot.store.counts import line_counts
 from forgetmenot.store.database import open_database
 from tests.loopback_servers.openai import Sent, SimOpenAI
 from tests.memory.conftest import open_channel
-from tests.played_demo import Seen
+from tests.played_demo import PlayedDemo
 from tests.stage import asking, live_bot, said
 
 LINES = 10_000
@@ -56,47 +56,45 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
         summaries = " ".join(
             row[0] for row in await db.rows("SELECT summary FROM episodes")
         )
-        found = b"".join(file.read_bytes() for file in tmp_path.iterdir())
-    assert not re.search(rb"marker\d{5}x zebra", found)
-    kept = {
+        content = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert not re.search(rb"marker\d{5}x zebra", content)
+    stored_words = {
         word.decode()
-        for word in re.findall(rb"(?:marker|zebra|quagga)\d{5}[xyz]", found)
+        for word in re.findall(rb"(?:marker|zebra|quagga)\d{5}[xyz]", content)
     }
-    assert all(word in summaries for word in kept)
+    assert all(word in summaries for word in stored_words)
 
 
-def found(folder: Path, errors: bytes, texts: list[str]) -> list[tuple[str, str]]:
+def texts_in(folder: Path, errors: bytes, texts: list[str]) -> list[tuple[str, str]]:
     """Which of these texts stand in which file, or on standard error."""
     places = {
         str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()
     }
     places["standard error"] = errors
-    return [
-        (text, name)
-        for name, held in places.items()
-        for text in texts
-        if text.encode() in held
-    ]
+    hits = []
+    for name, content in places.items():
+        hits += [(text, name) for text in texts if text.encode() in content]
+    return hits
 
 
 def lines(least: int) -> list[str]:
     """What the scripts say, of so many words or more."""
-    cues = [cue for name in ("first_stream", "second_stream") for cue in load(name)]
+    cues = [*load("first_stream"), *load("second_stream")]
     return sorted({cue.text for cue in cues if len(cue.text.split()) >= least})
 
 
 @pytest.mark.slow
 async def test_no_line_of_the_demo_is_in_any_output_and_a_day_later_in_any_file(
-    seen: Seen, tmp_path: Path
+    played_demo: PlayedDemo, tmp_path: Path
 ) -> None:
     """The log was at debug level. The program is started once more, 25 hours after the last line."""
-    log = seen.folder / "logs"
+    log = played_demo.folder / "logs"
     assert b'"level": "debug"' in b"".join(file.read_bytes() for file in log.iterdir())
     assert len(lines(4)) > 150
-    assert found(log, seen.errors, lines(4)) == []
-    assert len(seen.tokens) >= 4
-    assert found(seen.folder, seen.errors, seen.tokens) == []
-    folder = shutil.copytree(seen.folder, tmp_path / "demo")
+    assert texts_in(log, played_demo.errors, lines(4)) == []
+    assert len(played_demo.tokens) >= 4
+    assert texts_in(played_demo.folder, played_demo.errors, played_demo.tokens) == []
+    folder = shutil.copytree(played_demo.folder, tmp_path / "demo")
     path = folder / "memory.sqlite3"
     async with open_database(path) as db:
         clock = ManualClock(
@@ -106,14 +104,14 @@ async def test_no_line_of_the_demo_is_in_any_output_and_a_day_later_in_any_file(
         await clock.advance(15 * MINUTE)
         await bot.tasks.catch_up()
         assert await bot.db.value("SELECT count(*) FROM events") == 0
-    assert found(folder, b"", lines(8)) == []
+    assert texts_in(folder, b"", lines(8)) == []
 
 
 async def echo(sent: Sent) -> web.StreamResponse:
     """Refuse, with the end of what was sent, wherever a server may put it."""
-    said = json.dumps(sent["messages"])[-600:]
+    echoed = json.dumps(sent["messages"])[-600:]
     return web.json_response(
-        {"error": {"message": said, "code": said, "type": said}}, status=400
+        {"error": {"message": echoed, "code": echoed, "type": echoed}}, status=400
     )
 
 

@@ -19,14 +19,14 @@ async def test_only_what_went_out_counts_as_said(db: Database) -> None:
                 status=status,
             )
         await put(tx, "bot_messages", viewer_id="1", text="", status=ReplyStatus.SENT)
-    for limit, to, found in (
+    for limit, to, texts in (
         (10, None, ["it was sent"]),
         (1, "1", ["it was sent"]),
         (10, "2", []),
     ):
         assert [
             line.text for line in await bot_messages.recently_sent(db, limit, 0, to)
-        ] == found
+        ] == texts
 
 
 async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:

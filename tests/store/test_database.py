@@ -295,16 +295,12 @@ async def test_no_time_can_be_a_text(db: Database) -> None:
     )
     ours = [row["name"] for row in tables if not row["name"].startswith("sqlite_")]
     assert all(row["strict"] for row in tables if row["name"] in ours)
-    kinds = [
-        row
-        for one in ours
-        for row in await db.rows("SELECT name, type FROM pragma_table_info(?)", (one,))
-    ]
-    times = {
-        row["name"]: row["type"]
-        for row in kinds
-        if row["name"] == "at" or row["name"].endswith(("_at", "_until"))
-    }
+    times = {}
+    for table in ours:
+        sql = "SELECT name, type FROM pragma_table_info(?)"
+        for row in await db.rows(sql, (table,)):
+            if row["name"] == "at" or row["name"].endswith(("_at", "_until")):
+                times[row["name"]] = row["type"]
     assert len(times) > 20
     assert set(times.values()) == {"INTEGER"}
 
@@ -335,8 +331,8 @@ asyncio.run(grow_and_rebuild(Path(sys.argv[1])))
 @pytest.mark.slow
 def test_rebuilding_the_file_takes_no_memory_of_its_size(tmp_path: Path) -> None:
     command = [sys.executable, "-c", REBUILT, str(tmp_path / "memory.sqlite3")]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    grown_mb, file_mb = map(float, shown.split())
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    grown_mb, file_mb = map(float, output.split())
     assert file_mb > 50
     assert grown_mb < 10
     assert [

@@ -153,8 +153,8 @@ async def test_raids_and_gifts_are_kept_as_numbers_and_lose_who_it_was_with_them
     await erase(channel.db, "id-erin", now=channel.clock.now())
     rows = [tuple(row)[1:] for row in await figures.moments_of(channel.db, stream)]
     assert rows == [("raid", "61", None), ("gift", "5", None), ("gift", "1", None)]
-    left = await channel.db.column("SELECT viewer_id FROM moments ORDER BY id")
-    assert left == [
+    viewer_ids = await channel.db.column("SELECT viewer_id FROM moments ORDER BY id")
+    assert viewer_ids == [
         None,
         None,
         "id-frank",
@@ -319,7 +319,7 @@ async def test_weeks_keep_the_counts_of_replies_whose_rows_are_deleted(
     await channel.clock.advance(31 * DAY)
     await channel.sweep()
     assert await channel.db.value("SELECT count(*) FROM bot_messages") == 0
-    kept = await reply_outcomes.kept_weeks(channel.db)
-    assert kept == before
-    assert WeekCount("2026-07-20", ReplyOutcome.CORRECTED, 1, 3, 1) in kept
-    assert sum(week.replies for week in kept) == 7
+    stored_weeks = await reply_outcomes.kept_weeks(channel.db)
+    assert stored_weeks == before
+    assert WeekCount("2026-07-20", ReplyOutcome.CORRECTED, 1, 3, 1) in stored_weeks
+    assert sum(week.replies for week in stored_weeks) == 7

@@ -119,7 +119,7 @@ async def test_a_broken_promise_is_told(
     db, now = orderly
     with closing(connect(db.path, "rw")) as other:
         other.executescript(f"PRAGMA foreign_keys = OFF; {BROKEN[name]}")
-    assert name in {one.name for one in await verify(db, now=now)}
+    assert name in {violation.name for violation in await verify(db, now=now)}
 
 
 async def test_who_was_erased_and_is_there_again_as_before_is_told(
@@ -128,7 +128,7 @@ async def test_who_was_erased_and_is_there_again_as_before_is_told(
     db, now = orderly
     db.requests.add(db.requests.of(RequestKind.ERASE, "id-viewer0", now + HOUR))
     db.requests.add(db.requests.of(RequestKind.OPT_OUT, "id-viewer1", now))
-    told = {one.name: one for one in await verify(db, now=now)}
-    assert told["somebody who was erased"].example == "id-viewer0"
-    assert told["a line of somebody who opted out"].example == "id-viewer1"
-    assert told["a privacy request that was not carried out"].count == 2
+    violations = {violation.name: violation for violation in await verify(db, now=now)}
+    assert violations["somebody who was erased"].example == "id-viewer0"
+    assert violations["a line of somebody who opted out"].example == "id-viewer1"
+    assert violations["a privacy request that was not carried out"].count == 2

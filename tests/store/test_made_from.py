@@ -32,11 +32,10 @@ async def reply(
         made = await bot_messages.begin(
             tx, at=now, event_id=event_id, viewer_id=None, trigger=trigger, mode="live"
         )
-        prompt = {
-            "sections": [
-                {"rows": [(of, row) for of, found in rows.items() for row in found]}
-            ]
-        }
+        prompt_rows = []
+        for source, row_ids in rows.items():
+            prompt_rows += [(source, row_id) for row_id in row_ids]
+        prompt = {"sections": [{"rows": prompt_rows}]}
         await bot_messages.record_prompt(tx, made, prompt)
         await bot_messages.record_sending(tx, made, text, now)
         await bot_messages.settle(tx, made, ReplyStatus.SENT, twitch_id=f"t{made}")
@@ -69,13 +68,13 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(
         channel.ingest.take(clear)
         await channel.ingest.flush()
     await reply(channel, "zitherbloom, you say", event_id=bad.id)
-    shown = await reply(
+    reply_id = await reply(
         channel,
         "what a zitherbloom",
         event_id="e8",
         events=[seqs[bad.id], seqs[good.id]],
     )
-    await reply(channel, "that bloom again", event_id="e9", replies=[shown])
+    await reply(channel, "that bloom again", event_id="e9", replies=[reply_id])
     await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
     await channel.ingest.flush()
     channel.ingest.take(clear)
@@ -86,7 +85,7 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(
     }
     assert json.loads(
         await channel.db.value(
-            "SELECT prompt_json FROM bot_messages WHERE id = ?", (shown,)
+            "SELECT prompt_json FROM bot_messages WHERE id = ?", (reply_id,)
         )
     )
     emptied = "SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL AND kind <> 'moderation'"
@@ -102,10 +101,10 @@ async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_th
     seqs = await channel.db.pairs("SELECT id, seq FROM events")
     await reply(channel, "a zitherbloom, you say", event_id=bad.id)
     await reply(channel, "Viewer0 is the one with the bloom", event_id="e1")
-    shown = await reply(
+    reply_id = await reply(
         channel, "what a flower", event_id="e2", events=[seqs[bad.id], seqs[good.id]]
     )
-    await reply(channel, "that flower again", event_id="e3", replies=[shown])
+    await reply(channel, "that flower again", event_id="e3", replies=[reply_id])
     await reply(channel, "What I know about you: owns a zitherbloom", trigger="command")
     await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
     await channel.ingest.flush()
@@ -118,24 +117,25 @@ async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_th
 
 
 async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -> None:
-    asked = channel.say("viewer0", "!edit 1 owns a zitherbloom")
+    line = channel.say("viewer0", "!edit 1 owns a zitherbloom")
     await channel.ingest.flush()
-    who = asked.user_id
+    viewer_id = line.user_id
     now = channel.clock.now()
-    note = await remember(channel.db, who, "owns a piano", by=who, at=now)
+    note = await remember(channel.db, viewer_id, "owns a piano", by=viewer_id, at=now)
     privacy = channel.settings.privacy
     await edit(
         channel.db,
         note.id,
         "owns a zitherbloom",
-        by=who,
+        by=viewer_id,
         at=now,
         privacy=privacy,
-        line=asked.id,
+        line=line.id,
     )
-    await channel.clear(asked)
+    await channel.clear(line)
     assert "zitherbloom" not in " ".join(
-        note.fact for note in await notes.of_subject(channel.db, who, tuple(NoteStatus))
+        note.fact
+        for note in await notes.of_subject(channel.db, viewer_id, tuple(NoteStatus))
     )
 
 
@@ -222,9 +222,7 @@ async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(
         assert b"zither" not in file.read_bytes().lower(), file
     [action] = await action_logs.latest(channel.db, 5)
     assert (action.status, action.params) == ("denied", {"target": "7"})
-    assert [
-        one.fact
-        for one in await notes.of_subject(channel.db, bad.user_id, tuple(NoteStatus))
-    ] == []
+    every_status = tuple(NoteStatus)
+    assert not await notes.of_subject(channel.db, bad.user_id, every_status)
     with pytest.raises(FactRefused):
         await undo(channel.db, note, at=channel.clock.now())

@@ -47,8 +47,10 @@ def test_what_is_written_is_read_by_another_process_and_names_nobody(
         True,
     )
     assert not other.is_forgotten(ALICE, {"drum", "play"})
-    held = mine.path.read_bytes()
-    assert not any(trace in held for trace in (ALICE.encode(), BOB.encode(), b"drum"))
+    content = mine.path.read_bytes()
+    assert not any(
+        trace in content for trace in (ALICE.encode(), BOB.encode(), b"drum")
+    )
     if sys.platform != "win32":
         assert stat.S_IMODE(mine.path.stat().st_mode) == 0o600
         lock = mine.path.with_name(f"{mine.path.name}.lock")
@@ -101,7 +103,7 @@ def test_lines_that_are_written_while_others_read_are_no_alarm(
         written.set()
         for reader in readers:
             reader.result()
-    assert [one.at for one in requests.lines] == list(range(150))
+    assert [line.at for line in requests.lines] == list(range(150))
     assert "changed by another program" not in caplog.text
 
 
@@ -115,7 +117,7 @@ def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path: Path) -> None:
         requests.add(requests.of(RequestKind.OPT_OUT, BOB, 2))
     again = PrivacyRequests(tmp_path / "m.sqlite3")
     again.refresh()
-    assert [one.at for one in again.lines] == [1, 2, 2, 2, 2]
+    assert [line.at for line in again.lines] == [1, 2, 2, 2, 2]
 
 
 # ── what follows from requests ──────────────────────────────────────────────────────────────
@@ -298,7 +300,7 @@ def lose(file: Path, how: str) -> None:
         file.write_bytes(b"".join(lines[1:]))
     else:
         other = PrivacyRequests(file.with_name("other"))
-        other.add(*(other.of(RequestKind.OPT_OUT, one, 1) for one in "123"))
+        other.add(*(other.of(RequestKind.OPT_OUT, viewer_id, 1) for viewer_id in "123"))
         other.path.replace(file)
 
 
@@ -315,7 +317,7 @@ async def test_a_memory_does_not_open_without_what_it_carried_out(
     path: Path, how: str, fault: str
 ) -> None:
     file = PrivacyRequests(path).path
-    held = file.read_bytes()
+    content = file.read_bytes()
     lose(file, how)
     with pytest.raises(
         StoreRequestsLost,
@@ -323,7 +325,7 @@ async def test_a_memory_does_not_open_without_what_it_carried_out(
     ):
         async with open_database(path):
             pass
-    file.write_bytes(held)
+    file.write_bytes(content)
     async with open_database(path) as db:
         assert ALICE in await privacy_choices.opted_out(db)
         assert BOB in await privacy_choices.opted_out(db)
@@ -354,11 +356,15 @@ async def test_a_file_that_is_harmed_while_it_is_used_costs_no_request(
         lose(file, how)
         late = db.requests.of(RequestKind.OPT_OUT, "771234503", 7)
         assert db.requests.add(late) == 3
-        assert all(db.requests.is_out(one) for one in (ALICE, BOB, "771234503"))
+        assert all(
+            db.requests.is_out(viewer_id) for viewer_id in (ALICE, BOB, "771234503")
+        )
         assert (await carry_out(db)).total() == 0
         file.unlink()
         db.requests.refresh()
         db.requests.write_waiting()
     async with open_database(path) as db:
-        assert all(db.requests.is_out(one) for one in (ALICE, BOB, "771234503"))
+        assert all(
+            db.requests.is_out(viewer_id) for viewer_id in (ALICE, BOB, "771234503")
+        )
         assert len(db.requests.lines) == await privacy_choices.carried_out(db) == 3

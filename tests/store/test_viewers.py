@@ -24,8 +24,11 @@ async def test_two_swap_their_logins(db: Database) -> None:
     await take_in(db, seen("1", "alice"), seen("2", "bob"))
     await take_in(db, seen("1", "bob", 5), seen("2", "alice", 5))
     assert await viewers.names(db, ["1", "2"]) == {"1": "Bob", "2": "Alice"}
-    found = {one.name: one.id for one in await called(db, ["alice", "bob", "nobody"])}
-    assert found == {"alice": "2", "bob": "1"}
+    viewer_ids = {
+        viewer.name: viewer.id
+        for viewer in await called(db, ["alice", "bob", "nobody"])
+    }
+    assert viewer_ids == {"alice": "2", "bob": "1"}
 
 
 @pytest.mark.parametrize("known_before", [True, False])
@@ -53,9 +56,9 @@ async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_s
     await take_in(
         db, seen("1", "bob"), SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9)
     )
-    assert [one.id for one in await called(db, ["bob"])] == ["1"]
+    assert [viewer.id for viewer in await called(db, ["bob"])] == ["1"]
     await take_in(db, seen("1", "robert", 10))
-    assert [one.id for one in await called(db, ["bob"])] == ["6"]
+    assert [viewer.id for viewer in await called(db, ["bob"])] == ["6"]
 
 
 async def test_a_names_colour_is_the_last_that_was_told(db: Database) -> None:

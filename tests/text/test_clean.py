@@ -12,7 +12,7 @@ from forgetmenot.text.words import STOPWORDS, words
 
 
 @pytest.mark.parametrize(
-    ("raw", "seen"),
+    ("raw", "visible"),
     [
         ("  plain   text\n here ", "plain text here"),
         ("a\u200bb\u202ec\x07", "abc"),
@@ -27,8 +27,8 @@ from forgetmenot.text.words import STOPWORDS, words
         ("\u3164\u2800", ""),
     ],
 )
-def test_what_is_seen_stays_and_what_is_not_goes(raw: str, seen: str) -> None:
-    assert clean(raw) == seen
+def test_what_is_seen_stays_and_what_is_not_goes(raw: str, visible: str) -> None:
+    assert clean(raw) == visible
 
 
 @example("´\u200d\r\x1b")

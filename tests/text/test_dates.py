@@ -257,7 +257,7 @@ def test_texts_that_state_a_time_or_a_duration(
     st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40),
     st.integers(-(10**15), 10**18),
 )
-def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
-    assert 0 <= asked_time(text).fits(day_of(told, "UTC")) <= 1
-    over = stated_plan_end(text, max(told, 0) % 2**47, None, "UTC")
-    assert over is None or over > max(told, 0) % 2**47 - 86_400_000
+def test_any_text_and_any_moment_can_be_read(text: str, moment: int) -> None:
+    assert 0 <= asked_time(text).fits(day_of(moment, "UTC")) <= 1
+    over = stated_plan_end(text, max(moment, 0) % 2**47, None, "UTC")
+    assert over is None or over > max(moment, 0) % 2**47 - 86_400_000

@@ -47,8 +47,9 @@ def index(texts: Sequence[str], people: Sequence[NamedPerson] = CROWD) -> NameIn
     by_word: dict[str, list[str]] = {}
     for person in people:
         names = (person.login, person.display_name, *person.former)
-        words = {word for name in names for word in name_words(name, name)}
-        words |= name_words(person.login, person.display_name)
+        words = set(name_words(person.login, person.display_name))
+        for name in names:
+            words |= name_words(name, name)
         for key in keys.exact & words:
             by_word.setdefault(key, []).append(person.viewer_id)
         for key in keys.short:
@@ -66,7 +67,7 @@ def index(texts: Sequence[str], people: Sequence[NamedPerson] = CROWD) -> NameIn
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "viewer_ids"),
     [
         ("how does willie drive?", ["1"]),
         ("what about @Alice92?", ["2"]),
@@ -95,13 +96,13 @@ def index(texts: Sequence[str], people: Sequence[NamedPerson] = CROWD) -> NameIn
     ],
 )
 def test_people_are_found_by_name_and_by_a_short_form_that_fits_one(
-    text: str, named: list[str]
+    text: str, viewer_ids: list[str]
 ) -> None:
-    assert index([text]).named_in(text) == named
+    assert index([text]).named_in(text) == viewer_ids
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "viewer_ids"),
     [
         ("who plays drums?", ["12"]),
         ("annika plays drums", ["9"]),
@@ -112,13 +113,13 @@ def test_people_are_found_by_name_and_by_a_short_form_that_fits_one(
     ],
 )
 def test_an_ordinary_word_names_somebody_only_where_nobody_else_is_named(
-    text: str, named: list[str]
+    text: str, viewer_ids: list[str]
 ) -> None:
-    assert index([text]).named_in(text) == named
+    assert index([text]).named_in(text) == viewer_ids
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "viewer_ids"),
     [
         ("さくらさんは元気?", ["15"]),
         ("昨日さくらさんが来た", ["15"]),
@@ -131,8 +132,10 @@ def test_an_ordinary_word_names_somebody_only_where_nobody_else_is_named(
         ("annikaさん", ["9"]),
     ],
 )
-def test_names_are_found_where_no_space_ends_them(text: str, named: list[str]) -> None:
-    assert index([text]).named_in(text) == named
+def test_names_are_found_where_no_space_ends_them(
+    text: str, viewer_ids: list[str]
+) -> None:
+    assert index([text]).named_in(text) == viewer_ids
 
 
 ABROAD = (
@@ -168,7 +171,7 @@ def test_a_word_of_another_language_is_surely_nobodys_name(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "viewer_ids"),
     [
         ("wie viele Kinder hat der Olli?", ["4"]),
         ("pourquoi tito est tonton ?", ["5"]),
@@ -183,9 +186,9 @@ def test_a_word_of_another_language_is_surely_nobodys_name(text: str) -> None:
     ],
 )
 def test_a_word_of_english_may_be_a_name_in_another_language(
-    text: str, named: list[str]
+    text: str, viewer_ids: list[str]
 ) -> None:
-    assert index([text], ABROAD).named_in(text) == named
+    assert index([text], ABROAD).named_in(text) == viewer_ids
 
 
 @pytest.mark.parametrize(
@@ -197,13 +200,13 @@ def test_the_streamer_is_meant_by_role_and_by_the_channels_name(text: str) -> No
 
 
 def test_two_whom_a_short_form_fits_are_both_named_and_three_are_nobody() -> None:
-    asked = "what does bob play?"
-    [naming] = index([asked]).namings(asked)
+    question = "what does bob play?"
+    [naming] = index([question]).namings(question)
     assert (naming.viewer_ids, naming.fit) == (("3", "4"), Fit.PART)
     third = NamedPerson("30", "bob_5", "bob_5", is_known=True)
-    assert index([asked], (*CROWD, third)).namings(asked) == []
+    assert index([question], (*CROWD, third)).namings(question) == []
     # who speaks does not ask about themselves
-    assert index([asked]).named_in(asked, without={"3"}) == ["4"]
+    assert index([question]).named_in(question, without={"3"}) == ["4"]
 
 
 def test_a_login_is_its_holders_whoever_else_is_shown_by_it_or_had_it() -> None:

@@ -41,13 +41,13 @@ def test_whatever_the_text_is_they_are_not_in_what_is_left(pieces: list[str]) ->
 
 
 def test_names_are_found_as_words_in_any_case() -> None:
-    who = NameForms("123456", ["alice_x", "Alïce"], (), ["malice_x", "Alice_XY"])
-    assert who.anonymized(
+    name_forms = NameForms("123456", ["alice_x", "Alïce"], (), ["malice_x", "Alice_XY"])
+    assert name_forms.anonymized(
         "hey ALICE_X, @alice_x's and alïce; malice_x, alice_xy, <@123456>, id 123456"
     ) == (
         "hey somebody, somebody's and somebody; malice_x, alice_xy, somebody, id somebody"
     )
-    assert who.with_mentions("@Alice_X won") == "<@123456> won"
+    assert name_forms.with_mentions("@Alice_X won") == "<@123456> won"
     king = NameForms(
         "42", ["king"], {"king"}
     )  # an everyday word is a name only behind an @
@@ -59,12 +59,14 @@ def test_names_are_found_as_words_in_any_case() -> None:
 
 def test_a_name_that_is_no_word_is_found_inside_longer_ones() -> None:
     """An emote, a play on it, a script that parts no words: no byte of it stays."""
-    who = NameForms("900017", ["kuromi_87", "くろみさん", "Tom"], (), ["Kuromi_870"])
-    assert who.anonymized(
+    name_forms = NameForms(
+        "900017", ["kuromi_87", "くろみさん", "Tom"], (), ["Kuromi_870"]
+    )
+    assert name_forms.anonymized(
         "kuromi_87lol XKuromi_87x, @kuromi_87: くろみさんのねこ id900017x 9000170"
     ) == ("somebody somebody, somebody: somebodyのねこ idsomebodyx 9000170")
     assert (
-        who.anonymized("kuromi_870 @kuromi_870's, tomorrow the tomb")
+        name_forms.anonymized("kuromi_870 @kuromi_870's, tomorrow the tomb")
         == "kuromi_870 @kuromi_870's, tomorrow the tomb"
     )
     assert (
@@ -79,12 +81,14 @@ def test_a_name_that_is_no_word_is_found_inside_longer_ones() -> None:
 
 
 def test_only_what_says_the_fact_about_its_subject_goes() -> None:
-    left = {
+    remaining = {
         "<@1> plays drums. <@2> plays drums.": "<@2> plays drums.",
         "<@1> said hi. They play the drums in a band.": "<@1> said hi.",
         "<@1> lives in Oslo.": "<@1> lives in Oslo.",
     }
-    assert {text: without_fact(text, "1", "plays drums") for text in left} == left
+    assert {
+        text: without_fact(text, "1", "plays drums") for text in remaining
+    } == remaining
     assert without_fact("<@1> is it.", "1", "is it") == "<@1> is it.", (
         "nothing but small words"
     )
@@ -101,8 +105,8 @@ def test_a_mention_is_shown_by_its_current_name() -> None:
         "3": "alice",
         "4": "уou",
     }  # who stands for somebody else has an @
-    shown = "@You told @somebody, alice and @уou; somebody left"
-    assert with_names("<@1> told <@2>, <@3> and <@4>; <@5> left", names) == shown
+    visible_text = "@You told @somebody, alice and @уou; somebody left"
+    assert with_names("<@1> told <@2>, <@3> and <@4>; <@5> left", names) == visible_text
     for bad in ("", "a b", "4>2", "x" * 65):
         with pytest.raises(ValueError, match="id"):
             mention(bad)

@@ -101,24 +101,24 @@ def test_numbers_and_addresses_of_many_countries() -> None:
         for line in NUMBER_LINES.read_text("utf-8").splitlines()
         if not line.startswith("#")
     ]
-    others = set(CATEGORIES) - set(NUMBERS.values())
-    found = Counter[str]()
+    other_categories = set(CATEGORIES) - set(NUMBERS.values())
+    hits = Counter[str]()
     lines = Counter[str]()
     for split, label, text in rows:
         lines[label] += 1
         lines[f"{split} {label}"] += 1
-        found.update(
+        hits.update(
             (label, f"{split} {label}")
-            if sensitive_category(text, allow=others)
+            if sensitive_category(text, allow=other_categories)
             else ()
         )
-    assert found["heldout phone"] / lines["heldout phone"] >= 0.95
-    assert found["heldout address"] / lines["heldout address"] >= 0.95
-    assert found["heldout none"] / lines["heldout none"] <= 0.03
-    assert f"it finds {found['phone']} of {lines['phone']} telephone numbers" in PRIVACY
-    assert f"and {found['address']} of {lines['address']} addresses" in PRIVACY
+    assert hits["heldout phone"] / lines["heldout phone"] >= 0.95
+    assert hits["heldout address"] / lines["heldout address"] >= 0.95
+    assert hits["heldout none"] / lines["heldout none"] <= 0.03
+    assert f"it finds {hits['phone']} of {lines['phone']} telephone numbers" in PRIVACY
+    assert f"and {hits['address']} of {lines['address']} addresses" in PRIVACY
     assert (
-        f"wrongly refuses {found['none']} of {lines['none']} harmless lines" in PRIVACY
+        f"wrongly refuses {hits['none']} of {lines['none']} harmless lines" in PRIVACY
     )
 
 

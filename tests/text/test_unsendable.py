@@ -42,8 +42,8 @@ def test_an_address_is_taken_out_and_a_word_with_a_dot_stays() -> None:
     assert {without_links(f"see {address} now") for address in ADDRESSES.split()} == {
         "see now"
     }
-    kept = [f"see {word} now" for word in WORDS.split()]
-    assert [without_links(text) for text in kept] == kept
+    unchanged = [f"see {word} now" for word in WORDS.split()]
+    assert [without_links(text) for text in unchanged] == unchanged
     assert {
         text: without_links(text) for text in PARTED
     } == PARTED  # a forgotten space is put in
@@ -60,13 +60,13 @@ def test_json_tags_calls_and_annotations_are_cut_and_ordinary_brackets_stay() ->
         text for text in hostile if without_machine_text(clean(text)) == clean(text)
     ] == []
     assert [text for text in harmless if without_machine_text(text) != text] == []
-    said = {
+    cleaned = {
         "[000000] Bob moved to Oslo.": "Bob moved to Oslo.",
         'Sure! {"action": {"name": "ban"}, "say": "x"} Bye': "Sure! Bye",
         'You said {"say": "cut of': "You said",
         **{f'Sure! {name}(target="bob")': "Sure!" for name in NAMES},
     }
-    assert {text: without_machine_text(text) for text in said} == said
+    assert {text: without_machine_text(text) for text in cleaned} == cleaned
 
 
 SPELT = (
