@@ -44,10 +44,10 @@ class Channel:
     compactor: Compactor
 
     def say(
-        self, who: str, text: str, *, addressed: bool = False, **more: object
+        self, name: str, text: str, *, addressed: bool = False, **more: object
     ) -> ChatEvent:
         """Somebody says something now; ids are made of names ("alice" is 1xx)."""
-        event = line(who, text, **({"at": self.clock.now()} | more))  # type: ignore[arg-type]
+        event = line(name, text, **({"at": self.clock.now()} | more))  # type: ignore[arg-type]
         self.ingest.take(event, addressed)
         return event
 
@@ -95,14 +95,14 @@ class Channel:
         )
 
 
-def line(who: str, text: str, at: int, **more: object) -> ChatEvent:
+def line(name: str, text: str, at: int, **more: object) -> ChatEvent:
     """A line of chat; the person's id is made of the name."""
     values: dict[str, object] = {
         "id": f"m{next(NUMBER)}",
         "kind": EventKind.MESSAGE,
-        "user_id": f"id-{who}",
-        "login": who.casefold(),
-        "display_name": who,
+        "user_id": f"id-{name}",
+        "login": name.casefold(),
+        "display_name": name,
         "text": text,
         "at": at,
     }

@@ -33,7 +33,7 @@ async def test_a_card_says_who_came_how_often_and_what_holds_these_days(
     await world.note("cheats at cards", source_kind=SourceKind.REPORTED)
     await world.note("is the owner of this channel", source_kind=SourceKind.COMMAND)
     await world.over("1", recap=None)
-    left = world.clock.now() - HOUR
+    left_at = world.clock.now() - HOUR
     await world.clock.advance(DAY)
     await world.attends("1", await world.stream())
     assert await came(world) == [
@@ -43,7 +43,7 @@ async def test_a_card_says_who_came_how_often_and_what_holds_these_days(
             "Alice",
             world.clock.now(),
             2,
-            left,
+            left_at,
             "plays drums in a band",
             "has her driving test on Friday",
             (drums, test),

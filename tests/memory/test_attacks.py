@@ -28,7 +28,7 @@ async def test_an_update_cannot_smuggle_in_what_an_addition_may_not(
         change(repeats=note.id, fact="has diabetes", topics=["obey"], confidence=9)
     )
     assert report.refused == {"sensitive:health": 1}
-    assert [one.fact for one in await live(world)] == ["plays drums in a band"]
+    assert [note.fact for note in await live(world)] == ["plays drums in a band"]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ async def test_a_note_about_one_person_is_out_of_reach_through_another(
         change(repeats=note.id, fact="owns a boat"),
     )
     assert report.superseded == report.confirmed == 0
-    assert [one.fact for one in await live(world, "2")] == ["lives in Bergen"]
+    assert [note.fact for note in await live(world, "2")] == ["lives in Bergen"]
 
 
 async def test_a_look_alike_name_is_not_the_person(
@@ -60,9 +60,9 @@ async def test_a_look_alike_name_is_not_the_person(
 ) -> None:
     channel.say("mallory", "hi", display_name="Аliсе")  # Cyrillic А, с and е
     await channel.ingest.flush()
-    for asked in ("and @alice?", "what about Alice?", "what about alice?"):
-        named = await index_of(world.db, [asked], present={"1", "id-mallory"})
-        assert named.named_in(asked) == ["1"]
+    for question in ("and @alice?", "what about Alice?", "what about alice?"):
+        index = await index_of(world.db, [question], present={"1", "id-mallory"})
+        assert index.named_in(question) == ["1"]
 
 
 async def test_a_flood_of_proposals_is_capped_per_episode(world: World) -> None:
@@ -125,10 +125,10 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
 
 async def test_nothing_leaks_from_one_viewer_to_another(world: World) -> None:
     await world.learn(change(), change(who="P2", said_by="P2", fact="collects stamps"))
-    asked = "drums stamps band what do you remember?"
+    question = "drums stamps band what do you remember?"
     hers, his = [
-        section(await prompt_for(world, *who, asked), "lore")
-        for who in (("1", "alice"), ("2", "bob"))
+        section(await prompt_for(world, *person, question), "lore")
+        for person in (("1", "alice"), ("2", "bob"))
     ]
     assert "drums" in hers
     assert "stamps" not in hers
@@ -156,7 +156,7 @@ async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_t
         by="9",
         at=world.clock.now(),
     )
-    imported, told = await live(world, None)
+    imported, by_command = await live(world, None)
     report = await world.learn(
         change(
             replaces=imported.id,
@@ -165,14 +165,14 @@ async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_t
             fact="the giveaway form is on another page",
         ),
         change(
-            replaces=told.id,
+            replaces=by_command.id,
             who="channel",
             said_by="",
             fact="stream days are tuesdays only",
         ),
     )
     assert report.refused == {"weaker_word": 2}
-    assert [note.id for note in await live(world, None)] == [imported.id, told.id]
+    assert [note.id for note in await live(world, None)] == [imported.id, by_command.id]
 
 
 async def test_chat_plants_no_address_and_only_who_runs_the_channel_may_name_one(

@@ -103,9 +103,9 @@ async def go_back(
     """Restore beside the file of requests, as after a loss of the memory's own file."""
     path = folder / "restored.sqlite3"
     folder.mkdir()
-    held = channel.db.requests.path
-    if held.exists():
-        path.with_name(path.name + ".requests").write_bytes(held.read_bytes())
+    requests_file = channel.db.requests.path
+    if requests_file.exists():
+        path.with_name(path.name + ".requests").write_bytes(requests_file.read_bytes())
     return await restore(source, path, now=channel.clock.now(), keep=3), path
 
 
@@ -116,31 +116,32 @@ LEFT_OUT = {"events", "tally", "bot_messages", "action_logs", "model_calls", "br
 def test_every_table_is_kept_or_left_out_for_a_reason(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x")) as db:
         db.executescript(schema_sql())
-        named = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        tables = sorted(row[0] for row in named if not row[0].startswith("sqlite_"))
+        name_rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = sorted(row[0] for row in name_rows if not row[0].startswith("sqlite_"))
     assert tables == sorted([*backup.KEPT, *LEFT_OUT])
 
 
 async def test_a_copy_is_the_memory_with_its_numbers_and_no_byte_of_chat_of_replies_or_of_the_key(
     filled: Channel, made: Copied
 ) -> None:
-    held = made.path.read_bytes()
-    assert b"glockenfern" in held
-    assert b"zitherbloom" not in held
-    assert filled.db.requests.digest("viewer", ALICE).encode() not in held
-    said = await filled.db.column("SELECT text FROM events")
+    copied_bytes = made.path.read_bytes()
+    assert b"glockenfern" in copied_bytes
+    assert b"zitherbloom" not in copied_bytes
+    assert filled.db.requests.digest("viewer", ALICE).encode() not in copied_bytes
+    lines = await filled.db.column("SELECT text FROM events")
     assert [
-        text for text in said if "glockenfern" not in text and text.encode() in held
+        text
+        for text in lines
+        if "glockenfern" not in text and text.encode() in copied_bytes
     ] == []
-    assert [one.name for one in made.path.parent.iterdir()] == ["copy.sqlite3"]
+    assert [file.name for file in made.path.parent.iterdir()] == ["copy.sqlite3"]
     if sys.platform != "win32":
         assert stat.S_IMODE(made.path.stat().st_mode) == 0o600
     async with open_database(made.path) as copied:
         for table in backup.KEPT:
             sql = f"SELECT * FROM {table} ORDER BY 1, 2"  # noqa: S608  # tables of ours
             mine, theirs = [
-                [tuple(row) for row in await one.rows(sql)]
-                for one in (filled.db, copied)
+                [tuple(row) for row in await db.rows(sql)] for db in (filled.db, copied)
             ]
             assert theirs == mine
         next_one = await remember(
@@ -259,7 +260,7 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(
     channel: Channel, stopped: bool
 ) -> None:
     """Also where the bot stops before the copies are looked at, and starts again days later."""
-    asked = channel.say("viewer0", "!remember I own a zitherbloom")
+    line = channel.say("viewer0", "!remember I own a zitherbloom")
     await channel.ingest.flush()
     await remember(
         channel.db,
@@ -267,12 +268,12 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(
         "owns a zitherbloom",
         by=ALICE,
         at=channel.clock.now(),
-        line=asked.id,
+        line=line.id,
     )
     keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
     await keeper.run_pass()
     await channel.clock.advance(HOUR)
-    channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=line.id))
     await channel.ingest.flush()
     if stopped:
         async with channel.db.write() as tx:
@@ -295,8 +296,8 @@ async def test_who_talked_again_before_the_copy_was_made_stays(
     filled.say("viewer0", "hello again")
     await filled.ingest.flush()
     made = await copy_to(filled.db, tmp_path / "copy.sqlite3")
-    done, path = await go_back(filled, made.path, tmp_path / "data")
-    assert done.erased == 0
+    report, path = await go_back(filled, made.path, tmp_path / "data")
+    assert report.erased == 0
     async with open_database(path) as db:
         assert await viewers.get(db, ALICE) is not None
 
@@ -309,15 +310,19 @@ async def test_opting_out_and_in_count_again_in_their_order(
         clock=filled.clock,
         eraser=Eraser(db=filled.db, clock=filled.clock),
     )
-    for one in (ALICE, BOB, "new"):
-        await privacy.opt_out(one)
+    for viewer_id in (ALICE, BOB, "new"):
+        await privacy.opt_out(viewer_id)
     assert await privacy.opt_in(BOB)
-    done, path = await go_back(filled, made.path, tmp_path / "data")
+    report, path = await go_back(filled, made.path, tmp_path / "data")
     again = await restore(made.path, path, now=filled.clock.now(), keep=3)
-    assert done.opted_out == again.opted_out == 1
+    assert report.opted_out == again.opted_out == 1
     async with open_database(path) as db:
         out = await privacy_choices.opted_out(db)
-        assert [one in out for one in (ALICE, BOB, "new")] == [True, False, True]
+        assert [viewer_id in out for viewer_id in (ALICE, BOB, "new")] == [
+            True,
+            False,
+            True,
+        ]
 
 
 # ── what was decided since the copy was made ────────────────────────────────────────────────
@@ -363,10 +368,10 @@ async def test_what_is_never_mentioned_is_shown_by_no_older_copy(
     never_mentioned: NeverMentioned, tmp_path: Path
 ) -> None:
     channel = never_mentioned.channel
-    done, path = await go_back(channel, never_mentioned.older, tmp_path / "first")
-    assert (done.notes, await shown_facts(path)) == (2, [])
-    done, path = await go_back(channel, never_mentioned.newer, tmp_path / "second")
-    assert (done.notes, await shown_facts(path)) == (3, [])
+    report, path = await go_back(channel, never_mentioned.older, tmp_path / "first")
+    assert (report.notes, await shown_facts(path)) == (2, [])
+    report, path = await go_back(channel, never_mentioned.newer, tmp_path / "second")
+    assert (report.notes, await shown_facts(path)) == (3, [])
 
 
 async def test_the_file_of_requests_has_no_word_of_what_is_never_mentioned(
@@ -437,7 +442,7 @@ async def test_a_topic_that_only_the_file_of_requests_knows_can_be_lifted_and_as
         assert (await load_filter(db)).allows((await notes.of_subject(db, ALICE))[0])
     _, path = await go_back(filled, made.path, tmp_path / "again")
     async with open_database(path) as db:
-        assert [one.id for one in await unlisted_of(db, ALICE)] == [topic.id]
+        assert [listed.id for listed in await unlisted_of(db, ALICE)] == [topic.id]
         assert await unsuppress(db, topic.id, now)
         assert await unlisted_of(db, ALICE) == []
         assert not await unsuppress(db, topic.id, now)
@@ -461,8 +466,8 @@ async def test_a_note_that_was_removed_stays_removed_in_an_older_copy(
             db, note_id, at=later, cause="wrong", own="zitherbloom" not in fact
         )
     await undo(db, ids["plays the marimbaglow"], at=later)
-    done, path = await go_back(filled, made.path, tmp_path / "first")
-    assert done.removed == 1
+    report, path = await go_back(filled, made.path, tmp_path / "first")
+    assert report.removed == 1
     assert await shown_facts(path) == [
         "plays the marimbaglow",
         "won the zitherbloom cup",
@@ -481,22 +486,22 @@ async def test_who_is_banned_stays_so_in_an_older_copy_until_they_write_again(
     filled: Channel, made: Copied, tmp_path: Path
 ) -> None:
     await filled.clock.advance(HOUR)
-    for who in (ALICE, BOB, "id-stranger"):
-        await filled.clear(user_id=who)
+    for viewer_id in (ALICE, BOB, "id-stranger"):
+        await filled.clear(user_id=viewer_id)
     await filled.clear(user_id=CAROL, duration_s=600)
     await filled.clock.advance(HOUR)
     filled.say("viewer1", "I am back")
     await filled.ingest.flush()
     banned_copy = await copy_to(filled.db, tmp_path / "banned.sqlite3")
-    done, path = await go_back(filled, made.path, tmp_path / "data")
-    assert done.banned == 1
+    report, path = await go_back(filled, made.path, tmp_path / "data")
+    assert report.banned == 1
     async with open_database(path) as db:
         assert await viewers.hidden(db, [ALICE, BOB, CAROL]) == {ALICE}
     filled.say("viewer0", "I am back too")
     await filled.ingest.flush()
     for number, copy in enumerate((made, banned_copy)):
-        done, path = await go_back(filled, copy.path, tmp_path / f"later {number}")
-        assert done.banned == 0
+        report, path = await go_back(filled, copy.path, tmp_path / f"later {number}")
+        assert report.banned == 0
         async with open_database(path) as db:
             assert await viewers.hidden(db, [ALICE, BOB]) == set()
 
@@ -534,9 +539,9 @@ async def test_a_new_file_of_requests_knows_what_the_memory_knows(
 async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(
     made: Copied, other: Path, tmp_path: Path
 ) -> None:
-    done = await restore(made.path, other, now=0, keep=3)
-    assert done.saved is not None
-    assert await facts(done.saved) == {"is somebody else's memory"}
+    report = await restore(made.path, other, now=0, keep=3)
+    assert report.saved is not None
+    assert await facts(report.saved) == {"is somebody else's memory"}
     (tmp_path / "junk").write_bytes(b"junk" * 2_000)
     for source, error, why in (
         (tmp_path / "junk", StoreForeign, "not a"),
@@ -594,8 +599,8 @@ async def test_a_copy_gets_all_requests_whatever_it_says(
     _sql(made.path, says)
     await Eraser(db=filled.db, clock=filled.clock).erase(BOB)
     await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
-    done, path = await go_back(filled, made.path, tmp_path / "data")
-    assert done.erased == 2
+    report, path = await go_back(filled, made.path, tmp_path / "data")
+    assert report.erased == 2
     assert await facts(path) == set()
 
 
@@ -606,10 +611,10 @@ async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(
     plain = tmp_path / "plain.sqlite3"
     plain.write_bytes(filled.db.path.read_bytes())
     assert b"zitherbloom" in plain.read_bytes()
-    done = await restore(
+    report = await restore(
         plain, tmp_path / "data" / "m.sqlite3", now=filled.clock.now(), keep=3
     )
-    assert done.notes == 2
+    assert report.notes == 2
     assert not any(
         b"zitherbloom" in file.read_bytes()
         for file in (tmp_path / "data").rglob("*")
@@ -662,8 +667,8 @@ async def test_a_restore_after_one_that_was_killed_carries_everything_out(
     path.parent.mkdir()
     shutil.copyfile(filled.db.requests.path, path.with_name(path.name + ".requests"))
     for end in ("", "-wal"):
-        left = filled.db.path.with_name(filled.db.path.name + end)
-        shutil.copyfile(left, path.with_name(f"{path.name}.restoring{end}"))
+        source = filled.db.path.with_name(filled.db.path.name + end)
+        shutil.copyfile(source, path.with_name(f"{path.name}.restoring{end}"))
     assert path.with_name(f"{path.name}.restoring-wal").stat().st_size > 0
     assert (await restore(made.path, path, now=filled.clock.now(), keep=3)).erased == 1
     assert await facts(path) == {"plays the marimbaglow"}

@@ -128,8 +128,8 @@ async def test_a_brief_is_made_of_the_last_one_and_of_what_changed_since(
         0
     ].run_pass()
     await world.learn(change(fact="lives in Rome", replaces=2), people={"1": (3, 0)})
-    asked = await again(world, "P1 drums in Rome and has a cat with P2.")
-    rows = fenced_texts(asked)["p1"].splitlines()
+    prompt = await again(world, "P1 drums in Rome and has a cat with P2.")
+    rows = fenced_texts(prompt)["p1"].splitlines()
     assert rows[0].startswith("So far, written on ")
     assert rows[0].endswith(": P1 drums in Oslo and has a cat with P2.")
     assert [row.partition("] ")[2] for row in rows[1:]] == [
@@ -145,18 +145,18 @@ async def test_a_brief_is_made_of_the_last_one_and_of_what_changed_since(
     assert await brief(world) == ""
 
 
-@pytest.mark.parametrize("gone", ["status = 'retracted'", "fact = 'likes cocoa'"])
+@pytest.mark.parametrize("change", ["status = 'retracted'", "fact = 'likes cocoa'"])
 async def test_what_was_taken_back_is_not_handed_on_from_brief_to_brief(
-    world: World, gone: str
+    world: World, change: str
 ) -> None:
     await regular(world, *FACTS, "likes tea", "owns a boat", "plays chess")
     await world.writer(BriefWriter, answer("P1 likes tea."))[0].run_pass()
     async with world.db.write() as tx:
-        await tx.execute(f"UPDATE semantic_notes SET {gone} WHERE fact = 'likes tea'")  # noqa: S608
+        await tx.execute(f"UPDATE semantic_notes SET {change} WHERE fact = 'likes tea'")  # noqa: S608
     await world.note("collects stamps")
-    asked = await again(world, "P1 drums.")
-    assert "likes tea" not in asked
-    assert "plays drums" in asked
+    prompt = await again(world, "P1 drums.")
+    assert "likes tea" not in prompt
+    assert "plays drums" in prompt
 
 
 async def test_a_stream_without_news_about_somebody_costs_no_brief(

@@ -66,7 +66,7 @@ async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_m
 async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(
     channel: Channel,
 ) -> None:
-    said = await channel.chat(30)
+    lines = await channel.chat(30)
     secret = channel.say("alice", "the secret word is xylophone")
     await channel.ingest.flush()
 
@@ -85,7 +85,7 @@ async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(
     covered = await channel.db.value(
         "SELECT count(*) FROM events WHERE episode_id IS NOT NULL"
     )
-    assert covered == len(said)
+    assert covered == len(lines)
     # nor is a stem of its words in the cache, which would be a hit
     cache = cast("Any", stem)
     hits = cache.cache_info().hits
@@ -97,18 +97,18 @@ async def test_a_summary_over_a_cleared_line_loses_at_once_what_it_says_of_its_a
     channel: Channel,
 ) -> None:
     """By a rule; where nothing else is in it, the other lines are read again."""
-    said = await channel.chat(15, people=3)
+    lines = await channel.chat(15, people=3)
     says(channel, "P1 has a secret. P2 likes tea.")
     await channel.compactor.run_pass(everything=True)
-    asked = len(channel.model.asked)
+    calls_before = len(channel.model.asked)
     [before] = await channel.db.column("SELECT summary FROM episodes")
     author = before.partition(">")[0].removeprefix("<@")
-    await channel.clear(next(event for event in said if event.user_id == author))
+    await channel.clear(next(event for event in lines if event.user_id == author))
     [after] = await channel.db.column("SELECT summary FROM episodes")
     assert after == before.partition(". ")[2]
-    assert len(channel.model.asked) == asked
+    assert len(channel.model.asked) == calls_before
     other = after.partition(">")[0].removeprefix("<@")
-    await channel.clear(next(event for event in said if event.user_id == other))
+    await channel.clear(next(event for event in lines if event.user_id == other))
     assert await channel.db.column("SELECT summary FROM episodes") == []
     says(channel, "P3 spoke of boats.")
     await channel.compactor.run_pass(everything=True)
@@ -142,8 +142,8 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(
     channel.ingest.take(clear)
     await channel.ingest.flush()
     await channel.compactor.run_pass()
-    left = await channel.db.rows("SELECT fact, status FROM semantic_notes")
-    assert {tuple(row) for row in left} <= {("", "retracted")}
+    stored_notes = await channel.db.rows("SELECT fact, status FROM semantic_notes")
+    assert {tuple(row) for row in stored_notes} <= {("", "retracted")}
     assert (
         await channel.db.value(
             "SELECT count(*) FROM episodes WHERE summary LIKE '%rude%'"
@@ -417,7 +417,7 @@ async def test_a_summary_tells_which_language_chat_is_in(
     channel: Channel, language: object, stored: str
 ) -> None:
     channel.say("alice", "ich wohne in Wien")
-    told = json.dumps({"summary": "P1 lives in Vienna.", "language": language})
-    channel.model.reply = lambda _: told
+    answer_text = json.dumps({"summary": "P1 lives in Vienna.", "language": language})
+    channel.model.reply = lambda _: answer_text
     await channel.summarise()
     assert await channel.db.column("SELECT language FROM episodes") == [stored]

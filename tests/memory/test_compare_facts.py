@@ -21,9 +21,9 @@ PAIRS = [
 ]
 
 
-def share(pairs: list[list[str]], kind: str, said: set[Relation]) -> float:
+def share(pairs: list[list[str]], kind: str, relations: set[Relation]) -> float:
     of_kind = [pair for pair in pairs if pair[0] == kind]
-    return sum(relate(pair[2], pair[3]) in said for pair in of_kind) / len(of_kind)
+    return sum(relate(pair[2], pair[3]) in relations for pair in of_kind) / len(of_kind)
 
 
 @pytest.mark.parametrize("half", [0, 1], ids=["looked at", "held out"])
@@ -52,9 +52,9 @@ SMALL = st.lists(st.sampled_from(SMALL_WORDS), max_size=3)
 
 
 @given(*[st.text(max_size=80) | SMALL.map(" ".join)] * 2)
-def test_any_two_texts_have_a_relation(one: str, two: str) -> None:
+def test_any_two_texts_have_a_relation(first: str, second: str) -> None:
     """What is left when words that say nothing are dropped may be nothing."""
-    assert isinstance(relate(one, two), Relation)
+    assert isinstance(relate(first, second), Relation)
 
 
 @pytest.mark.parametrize(

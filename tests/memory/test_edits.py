@@ -84,18 +84,21 @@ async def test_what_was_undone_can_be_undone_and_never_do_both_stand(
     world: World, *, said_again: bool
 ) -> None:
     at = world.clock.now()
-    two = await remember(world.db, "1", "lives in Oslo", by="1", at=at)
-    one = await remember(world.db, "1", "lives in Rome", by="1", at=at + DAY)
+    oslo = await remember(world.db, "1", "lives in Oslo", by="1", at=at)
+    rome = await remember(world.db, "1", "lives in Rome", by="1", at=at + DAY)
+    # each undo brings the other note back
+    brought_back = (oslo, rome)
     if said_again:
         assert (
             await remember(world.db, "1", "lives in Oslo", by="1", at=at + 2 * DAY)
-        ).id == two.id
-        one, two = two, one
+        ).id == oslo.id
+        brought_back = (rome, oslo)
     for turn in range(3):
-        back, gone = (two, one) if turn % 2 == 0 else (one, two)
+        back = brought_back[turn % 2]
+        undone = brought_back[(turn + 1) % 2]
         assert (await undo(world.db, back.id, at=at + (3 + turn) * DAY)).id == back.id
         assert [note.id for note in await notes.of_subject(world.db, "1")] == [back.id]
-        was = await notes.get(world.db, gone.id)
+        was = await notes.get(world.db, undone.id)
         assert was is not None
         assert was.status in {NoteStatus.SUPERSEDED, NoteStatus.RETRACTED}
 
@@ -107,7 +110,7 @@ async def test_a_notes_number_is_its_own_through_edits_and_undos(world: World) -
             world.db, note.id, fact, by="9", at=at, privacy=PrivacySettings()
         )
         assert (edited.id, edited.fact) == (note.id, fact)
-    chain = [one.fact for one in await notes.predecessors(world.db, note.id)]
+    chain = [older.fact for older in await notes.predecessors(world.db, note.id)]
     assert chain == ["has a dog called Max"]
     back = await undo(world.db, note.id, at=4)
     assert (back.id, back.fact, back.status) == (
@@ -115,7 +118,7 @@ async def test_a_notes_number_is_its_own_through_edits_and_undos(world: World) -
         "has a dog called Max",
         NoteStatus.ACTIVE,
     )
-    assert [one.fact for one in await notes.predecessors(world.db, note.id)] == [
+    assert [older.fact for older in await notes.predecessors(world.db, note.id)] == [
         "has a dog called Rex"
     ]
     assert await world.db.value("SELECT count(*) FROM pragma_foreign_key_check") == 0

@@ -122,8 +122,10 @@ async def test_the_same_again_is_a_confirmation_at_most_once_a_stream_and_of_an_
     extractor, _ = world.extractor([change()])
     assert (await extractor.run_pass()).episodes == 4
     assert await live(world) == before
-    said = await world.db.column("SELECT stance FROM note_evidence ORDER BY episode_id")
-    assert said == ["stated", *["confirmed"] * 3]
+    stances = await world.db.column(
+        "SELECT stance FROM note_evidence ORDER BY episode_id"
+    )
+    assert stances == ["stated", *["confirmed"] * 3]
 
 
 async def test_a_model_s_words_stand(world: World) -> None:
@@ -198,11 +200,11 @@ async def test_hearsay_becomes_a_fact_by_its_subjects_word_and_comes_not_back_wh
 
 
 @pytest.mark.parametrize(
-    ("what", "read"),
+    ("sql", "read"),
     [("UPDATE episodes SET summary = 'Nothing.'", 1), ("DELETE FROM episodes", 0)],
 )
 async def test_an_episode_that_was_summarised_again_or_erased_meanwhile_leaves_nothing(
-    world: World, what: str, read: int
+    world: World, sql: str, read: int
 ) -> None:
     """The model's answer about the old summary is thrown away: it may rest on a line that was cleared."""
     await world.episode("<@1> plays drums.", {"1": (5, 0)})
@@ -210,7 +212,7 @@ async def test_an_episode_that_was_summarised_again_or_erased_meanwhile_leaves_n
 
     async def changed() -> None:
         async with world.db.write() as tx:
-            await tx.execute(what)
+            await tx.execute(sql)
 
     model.meanwhile = changed
     report = await extractor.run_pass()
@@ -302,7 +304,8 @@ async def test_of_many_people_the_notes_that_fit_are_shown_whoever_comes_last(
             await world.note(f"owns {kind} clocks", viewer_id)
         await world.note(f"plays tune {viewer_id} on the violin", viewer_id)
     summary = " ".join(
-        f"<@{who}> played tune {who} on the violin again." for who in people
+        f"<@{viewer_id}> played tune {viewer_id} on the violin again."
+        for viewer_id in people
     )
     await world.episode(summary, people)
     extractor, model = world.extractor([])
@@ -373,7 +376,7 @@ async def test_a_repeat_of_no_fit_length_is_still_a_confirmation(
 
 
 @pytest.mark.parametrize(
-    ("stored", "repeat", "left"),
+    ("stored", "repeat", "expected"),
     [
         # the known words left out: what is new is a note of its own
         (
@@ -401,15 +404,17 @@ async def test_a_repeat_of_no_fit_length_is_still_a_confirmation(
     ],
 )
 async def test_a_repeat_keeps_what_was_known_and_what_is_new(
-    world: World, stored: str, repeat: str, left: list[str]
+    world: World, stored: str, repeat: str, expected: list[str]
 ) -> None:
     note_id = await world.note(stored.replace("P2", "<@2>"))
     await world.clock.advance(DAY)
     report = await world.learn(change(repeats=note_id, fact=repeat))
-    found = await live(world)
-    assert sorted(note.fact.replace("<@2>", "P2") for note in found) == sorted(left)
+    live_notes = await live(world)
+    assert sorted(note.fact.replace("<@2>", "P2") for note in live_notes) == sorted(
+        expected
+    )
     assert dict(report.refused) == {}
-    confirmed = min(found, key=lambda note: note.id)
+    confirmed = min(live_notes, key=lambda note: note.id)
     assert confirmed.last_confirmed_at == world.clock.now()
 
 
@@ -430,8 +435,8 @@ async def test_what_nobody_said_is_observed(world: World) -> None:
     assert (beat.source_kind, beat.confidence) == (SourceKind.OBSERVED, 0.8)
     [evidence] = await notes.evidence_of(world.db, seems.id)
     assert evidence.speaker_id is None
-    shown = section(await prompt_for(world, "1", "alice", "poland?"), "lore")
-    assert "said by them" not in shown
+    lore = section(await prompt_for(world, "1", "alice", "poland?"), "lore")
+    assert "said by them" not in lore
     await world.learn(change(fact="comes from Poland, says alice", replaces=seems.id))
     [own] = await live(world)
     assert own.source_kind is SourceKind.SELF_CLAIM
@@ -441,11 +446,11 @@ async def test_what_nobody_said_is_observed(world: World) -> None:
 async def test_what_twitch_tells_is_observed_and_certain(
     world: World, said_by: str
 ) -> None:
-    told = "alice is gifting 5 Tier 1 Subs to carol's community!"
+    gift = "alice is gifting 5 Tier 1 Subs to carol's community!"
     raid = "30 raiders from bob have joined!"
     episode = await world.chat(("1", ""), ("2", ""), ("2", "wow alice gifted 5 subs"))
     async with world.db.write() as tx:
-        for number, kind, text in ((0, "gift", told), (1, "raid", raid)):
+        for number, kind, text in ((0, "gift", gift), (1, "raid", raid)):
             await tx.execute(
                 "UPDATE events SET kind = ?, system_text = ? WHERE id = ?",
                 (kind, text, f"{episode}-{number}"),
@@ -476,9 +481,11 @@ async def test_hearsay_does_not_become_observed_by_saying_so(world: World) -> No
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
 
 
-@pytest.mark.parametrize("who", ["P1 and P2", "P1, P2", "P2 & P1"])
-async def test_what_is_true_of_two_is_a_note_of_each(world: World, who: str) -> None:
-    report = await world.learn(change(who=who, said_by="P1", fact="are siblings"))
+@pytest.mark.parametrize("subjects", ["P1 and P2", "P1, P2", "P2 & P1"])
+async def test_what_is_true_of_two_is_a_note_of_each(
+    world: World, subjects: str
+) -> None:
+    report = await world.learn(change(who=subjects, said_by="P1", fact="are siblings"))
     assert report.added == 2
     [hers] = await live(world)
     [his] = await live(world, "2")
@@ -490,7 +497,7 @@ async def test_what_is_true_of_two_is_a_note_of_each(world: World, who: str) -> 
         "are siblings (with <@1>)",
         SourceKind.REPORTED,
     )
-    again = await world.learn(change(who=who, said_by="P2", fact="are siblings"))
+    again = await world.learn(change(who=subjects, said_by="P2", fact="are siblings"))
     assert (again.added, again.confirmed) == (0, 2)
     assert (await live(world, "2"))[0].source_kind is SourceKind.SELF_CLAIM
 
@@ -507,7 +514,7 @@ async def test_what_is_true_of_more_than_two_is_no_note_of_each(world: World) ->
 
 
 @pytest.mark.parametrize(
-    ("who", "fact", "stored"),
+    ("subjects", "fact", "stored"),
     [
         (
             "P1 and P2",
@@ -521,11 +528,11 @@ async def test_what_is_true_of_more_than_two_is_no_note_of_each(world: World) ->
     ],
 )
 async def test_two_are_two_who_were_there(
-    world: World, who: str, fact: str, stored: list[str] | None
+    world: World, subjects: str, fact: str, stored: list[str] | None
 ) -> None:
-    await world.learn(change(who=who, said_by="P1", fact=fact))
-    found = [note.fact for viewer in ("1", "2") for note in await live(world, viewer)]
-    assert found == (stored or [])
+    await world.learn(change(who=subjects, said_by="P1", fact=fact))
+    live_notes = [*await live(world, "1"), *await live(world, "2")]
+    assert [note.fact for note in live_notes] == (stored or [])
 
 
 async def test_a_note_has_words_of_the_language_that_chat_is_in(world: World) -> None:
@@ -564,14 +571,17 @@ async def test_a_note_has_words_of_the_language_that_chat_is_in(world: World) ->
 async def test_what_was_asked_to_be_remembered_is_put_into_english_when_chat_is_read(
     world: World, typed: str, repeat: str
 ) -> None:
-    told = await edits.remember(world.db, "1", typed, by="1", at=world.clock.now())
+    stored_note = await edits.remember(
+        world.db, "1", typed, by="1", at=world.clock.now()
+    )
     report = await world.learn(
-        change(repeats=told.id, fact=repeat, asked_with=["wohnort"])
+        change(repeats=stored_note.id, fact=repeat, asked_with=["wohnort"])
     )
     assert (report.confirmed, report.added) == (1, 0)
     [note] = await live(world)
     assert (note.fact, note.source_kind) == (repeat, SourceKind.COMMAND)
     # and is found by the words that they had for it
     assert [
-        one.id for one in await edits.find(world.db, "1", typed, now=world.clock.now())
+        note.id
+        for note in await edits.find(world.db, "1", typed, now=world.clock.now())
     ] == [note.id]

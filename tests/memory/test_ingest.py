@@ -23,9 +23,9 @@ async def texts(db: Database) -> list[str]:
 
 
 async def account(channel: Channel) -> LineCounts:
-    found = await line_counts(channel.db)
-    assert found.balanced
-    return found
+    counts = await line_counts(channel.db)
+    assert counts.balanced
+    return counts
 
 
 async def test_every_line_is_accounted_for(channel: Channel) -> None:
@@ -45,14 +45,14 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
     channel.ingest.note("unparsed")
     channel.ingest.take(Redaction(at=channel.clock.now(), event_id="elsewhere"))
     await channel.ingest.flush()
-    found = await account(channel)
+    line_totals = await account(channel)
     assert (
-        found.lines,
-        found.events,
-        found.excluded,
-        found.other_room,
-        found.unparsed,
-        found.other,
+        line_totals.lines,
+        line_totals.events,
+        line_totals.excluded,
+        line_totals.other_room,
+        line_totals.unparsed,
+        line_totals.other,
     ) == (
         11,
         2,
@@ -210,8 +210,13 @@ async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -
     assert await texts(channel.db) == [
         f"{number}" for number in range(40) if number not in bad
     ]
-    found = await account(channel)
-    assert (found.lines, found.events, found.excluded, found.other) == (42, 36, 4, 2)
+    counts = await account(channel)
+    assert (counts.lines, counts.events, counts.excluded, counts.other) == (
+        42,
+        36,
+        4,
+        2,
+    )
     assert (await all_counts(channel.db))["excluded_unstorable"] == 4
     assert channel.ingest.trouble == ""
 
@@ -231,10 +236,10 @@ async def test_a_clear_that_is_dated_far_ahead_covers_nothing_that_is_said_after
         channel.say("alice", f"and this {number}")
         await channel.ingest.flush()
         await channel.clock.advance(MINUTE)
-        left = await channel.db.column(
+        texts = await channel.db.column(
             "SELECT text FROM events WHERE text <> '' ORDER BY at"
         )
-        assert left == [f"keep this {number}", f"and this {number}"]
+        assert texts == [f"keep this {number}", f"and this {number}"]
     assert not await viewers.hidden(channel.db, ["id-alice"])
 
 

@@ -35,11 +35,11 @@ def log(path: Path, days: int = 2, lines: int = 12) -> Path:
     text = []
     for day in range(days):
         for number in range(lines):
-            who = ("alice", "bob")[number % 2]
+            login = ("alice", "bob")[number % 2]
             minute = number
             tags = f"id=d{day}n{number};user-id={1 + number % 2};tmi-sent-ts={BEGAN + day * DAY + minute * MINUTE}"
             text.append(
-                f"@{tags} :{who}!{who}@{who} PRIVMSG #demo :zitherbloom {day} {number}\n"
+                f"@{tags} :{login}!{login}@{login} PRIVMSG #demo :zitherbloom {day} {number}\n"
             )
     path.write_text("".join(text), encoding="utf-8")
     return path
@@ -77,8 +77,8 @@ class Past:
     async def counts(self) -> list[int]:
         """Streams, summaries, raw lines."""
         return [
-            await self.db.value(f"SELECT count(*) FROM {one}")  # noqa: S608
-            for one in ("streams", "episodes", "events")
+            await self.db.value(f"SELECT count(*) FROM {table}")  # noqa: S608
+            for table in ("streams", "episodes", "events")
         ]
 
     async def leaves(self, viewer_id: str, *, erased: bool) -> None:
@@ -106,14 +106,16 @@ async def test_past_streams_are_learned_with_their_own_dates_once_and_no_line_is
         BEGAN,
         BEGAN + DAY,
     ]
-    said = await past.db.column("SELECT first_said_at FROM semantic_notes ORDER BY id")
-    assert said
-    assert all(BEGAN <= at < BEGAN + 2 * DAY for at in said)
+    first_said = await past.db.column(
+        "SELECT first_said_at FROM semantic_notes ORDER BY id"
+    )
+    assert first_said
+    assert all(BEGAN <= at < BEGAN + 2 * DAY for at in first_said)
     assert await past.db.value("SELECT count(*) FROM attendance") == 4
-    held = [
+    files = [
         file for file in tmp_path.iterdir() if file.is_file() and file.suffix != ".log"
     ]
-    assert not [file for file in held if b"zitherbloom" in file.read_bytes()]
+    assert not [file for file in files if b"zitherbloom" in file.read_bytes()]
     again = await past.learn(path.rename(tmp_path / "other.log"))
     assert (again.lines, again.known, await past.counts()) == (
         0,
@@ -135,7 +137,7 @@ async def test_what_was_stopped_goes_on_where_it_was(
     async with past.db.write() as tx:
         assert await streams.set_recap(tx, 1, "Of the first part.", past.clock.now())
     assert report.lines + (await past.learn(path)).lines == 24
-    assert [one.id for one in await streams.without_recap(past.db)] == [1, 2]
+    assert [stream.id for stream in await streams.without_recap(past.db)] == [1, 2]
 
 
 async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(
@@ -194,7 +196,7 @@ async def test_who_leaves_while_the_model_thinks_leaves_nothing(
     summaries = await past.db.column("SELECT summary FROM episodes")
     assert summaries
     assert not [
-        one for one in summaries if one.endswith("number 1.")
+        summary for summary in summaries if summary.endswith("number 1.")
     ]  # what was asked for before they left
     assert not await past.db.column(
         "SELECT 1 FROM episode_people WHERE viewer_id = '1'"

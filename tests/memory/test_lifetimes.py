@@ -113,5 +113,5 @@ async def test_pinned_and_imported_notes_neither_end_nor_go_stale(
         await world.clock.advance(30 * DAY)
         await world.attends("1", await world.stream())
     await sweep_notes(world.db, MemorySettings(), world.clock.now())
-    kept = [(stored.fact, stored.stale) for stored in await live(world)]
-    assert kept == [("has a cat", False), ("is a founder", False)]
+    live_notes = [(stored.fact, stored.stale) for stored in await live(world)]
+    assert live_notes == [("has a cat", False), ("is a founder", False)]

@@ -72,8 +72,8 @@ def test_a_note_with_two_words_of_an_episode_has_both() -> None:
         fact(1, "won finals", (1, "The drums and the guitar.")),
         fact(2, "drinks tea", (2, "The drums and the piano.")),
     ]
-    both, one = scores_of(notes, "drums and guitar")
-    assert both > one > 0
+    drums_and_guitar, guitar_only = scores_of(notes, "drums and guitar")
+    assert drums_and_guitar > guitar_only > 0
 
 
 def test_words_beside_a_note_find_it_like_its_own() -> None:

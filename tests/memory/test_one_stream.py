@@ -45,8 +45,8 @@ def evening(lines: int = 30, *, at: int = BEGAN) -> list[Line]:
 
 def as_irc(path: Path, lines: list[Line]) -> Path:
     rows = [
-        f"@id=m{n};user-id={PEOPLE.get(who, 9)};tmi-sent-ts={at} :{who}!{who}@{who} PRIVMSG #demo :{text}\n"
-        for n, (at, who, text) in enumerate(lines)
+        f"@id=m{n};user-id={PEOPLE.get(login, 9)};tmi-sent-ts={at} :{login}!{login}@{login} PRIVMSG #demo :{text}\n"
+        for n, (at, login, text) in enumerate(lines)
     ]
     path.with_suffix(".irc").write_text("".join(rows), encoding="utf-8")
     return path.with_suffix(".irc")
@@ -58,13 +58,13 @@ def as_json(path: Path, lines: list[Line]) -> Path:
             "_id": f"m{n}",
             "created_at": datetime.fromtimestamp(at / 1_000).astimezone().isoformat(),
             "commenter": {
-                "_id": str(PEOPLE.get(who, 9)),
-                "name": who,
-                "display_name": who,
+                "_id": str(PEOPLE.get(login, 9)),
+                "name": login,
+                "display_name": login,
             },
             "message": {"body": text},
         }
-        for n, (at, who, text) in enumerate(lines)
+        for n, (at, login, text) in enumerate(lines)
     ]
     video = {"id": "2134", "title": "Boss rush", "created_at": "2026-05-01T19:58:00Z"}
     path.with_suffix(".json").write_text(
@@ -76,10 +76,10 @@ def as_json(path: Path, lines: list[Line]) -> Path:
 def as_log(path: Path, lines: list[Line], stamp: str = "%H:%M:%S") -> Path:
     first = datetime.fromtimestamp(lines[0][0] / 1_000).astimezone()
     rows = [f"# Start logging at {first:%Y-%m-%d %H:%M:%S %Z}\n"]
-    for at, who, text in lines:
+    for at, login, text in lines:
         # by the clock of the PC, which is a second ahead
         moment = datetime.fromtimestamp(at / 1_000 + 1).astimezone()
-        rows.append(f"[{moment:{stamp}}] {who}: {text}\n")
+        rows.append(f"[{moment:{stamp}}] {login}: {text}\n")
     path.with_suffix(".log").write_text("".join(rows), encoding="utf-8")
     return path.with_suffix(".log")
 
@@ -110,7 +110,7 @@ async def test_a_stream_that_is_learned_in_three_forms_is_one_stream(
         reports.append(await past.learn(FORMS[number](tmp_path / "chat", evening())))
         if len(reports) == 1:
             before = [*await past.counts(), len(past.model.asked)]
-    assert [(one.lines, one.known, one.streams) for one in reports] == [
+    assert [(report.lines, report.known, report.streams) for report in reports] == [
         (30, 0, 1),
         (0, 30, 0),
         (0, 30, 0),
@@ -150,9 +150,9 @@ async def test_a_stream_that_was_heard_live_is_not_learned_again(
         ),
         began,
     )
-    for at, who, text in evening(at=began):
+    for at, login, text in evening(at=began):
         await clock.move_to(at)
-        channel.say(who, text, user_id=str(PEOPLE[who]))
+        channel.say(login, text, user_id=str(PEOPLE[login]))
     deleted = channel.say("bob", "my number is 5550199", user_id=str(PEOPLE["bob"]))
     await channel.clear(deleted)
     await channel.ingest.flush()
@@ -167,7 +167,7 @@ async def test_a_stream_that_was_heard_live_is_not_learned_again(
     assert (report.lines, report.known, report.streams) == (0, 31, 0)
     assert await past.counts() == before
     assert await attendance(db) == [("alice", 15), ("bob", 16)]
-    assert not [one for one in past.model.asked if "5550199" in one.prompt]
+    assert not [request for request in past.model.asked if "5550199" in request.prompt]
 
 
 async def test_what_was_not_heard_of_a_stream_is_learned_as_part_of_it(
@@ -242,8 +242,8 @@ async def test_the_bots_own_lines_are_evidence_of_nothing(
     else:
         past.settings = replace(SETTINGS, twitch=TwitchSettings(bot_login="Keeper"))
     lines = [
-        (at, who if n % 3 else "keeper", text)
-        for n, (at, who, text) in enumerate(evening())
+        (at, login if n % 3 else "keeper", text)
+        for n, (at, login, text) in enumerate(evening())
     ]
     for form in FORMS:
         await past.learn(form(tmp_path / "chat", lines))
@@ -345,15 +345,15 @@ OWN = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, memory_model="some-mode
 async def test_what_it_takes_is_said_in_money_and_minutes(
     tmp_path: Path, settings: Settings, words: str
 ) -> None:
-    found = await estimate(
+    estimated = await estimate(
         [as_irc(tmp_path / "chat", evening())], settings, BEGAN + DAY
     )
-    line = found.in_words(settings, ENGLISH)
+    line = estimated.in_words(settings, ENGLISH)
     assert line.startswith("30 lines, 1 stream, 1 day. ")
     assert words in line
     assert "about 0 " not in line
     assert in_language("de") is not ENGLISH
-    assert found.in_words(settings, in_language("de"))
+    assert estimated.in_words(settings, in_language("de"))
 
 
 async def test_what_cannot_be_read_is_counted_and_named(tmp_path: Path) -> None:
@@ -362,12 +362,12 @@ async def test_what_cannot_be_read_is_counted_and_named(tmp_path: Path) -> None:
     for number in (14, 15, 90):
         rows[number - 1] = "[25:99] what"
     path.write_text("\n".join(rows) + "\n[20:1")
-    found = await estimate([path], Settings(), BEGAN + DAY)
-    words = found.in_words(Settings(), ENGLISH)
+    estimated = await estimate([path], Settings(), BEGAN + DAY)
+    words = estimated.in_words(Settings(), ENGLISH)
     assert "chat.log: 3 lines cannot be read: 14, 15, 90." in words
     assert "chat.log is cut off" in words
     path.write_text("\n".join([*rows[:2], *["[25:99] what"] * 34]) + "\n")
-    found = await estimate([path], Settings(), BEGAN + DAY)
-    assert "34 lines cannot be read: 3, 4, 5, 6, 7, …" in found.in_words(
+    estimated = await estimate([path], Settings(), BEGAN + DAY)
+    assert "34 lines cannot be read: 3, 4, 5, 6, 7, …" in estimated.in_words(
         Settings(), ENGLISH
     )

@@ -1,5 +1,6 @@
 """A channel that chats in another language: notes are English, the words they are asked with are not."""
 
+import itertools
 import tomllib
 from pathlib import Path
 
@@ -15,11 +16,9 @@ DATA = tomllib.loads(
     )
 )
 # What else is known of the same regular: 48 notes in English.
-OTHERS = [
-    f"{did} {what}"
-    for did in ("talked about", "bought", "lost", "dreamt of", "laughed at", "broke")
-    for what in ("a kite", "the bus", "an umbrella", "old maps", "a cake", "a lamp", "the stairs", "a radio")
-]  # fmt: skip
+VERBS = ("talked about", "bought", "lost", "dreamt of", "laughed at", "broke")
+THINGS = ("a kite", "the bus", "an umbrella", "old maps", "a cake", "a lamp", "the stairs", "a radio")  # fmt: skip
+OTHERS = [f"{verb} {thing}" for verb, thing in itertools.product(VERBS, THINGS)]
 
 
 def places(language: str) -> list[int]:
@@ -32,17 +31,17 @@ def places(language: str) -> list[int]:
         candidates.append(Candidate(note(number, fact)))
     postings = Postings(candidates, word_table())
     assert len(candidates) == 64
-    found = []
+    ranks = []
     for about, question in DATA["questions"][language]:
         ranked = postings.ranked(query_of(question), now=NOW, limit=20, padded_to=0)
-        ids = [one.note.id for one in ranked]
-        found.append(ids.index(about) + 1 if about in ids else 0)
-    return found
+        ids = [recalled.note.id for recalled in ranked]
+        ranks.append(ids.index(about) + 1 if about in ids else 0)
+    return ranks
 
 
 def test_the_right_note_is_found_and_nearly_always_first() -> None:
     of_language = {language: places(language) for language in DATA["questions"]}
-    every = [place for found in of_language.values() for place in found]
+    every = list(itertools.chain.from_iterable(of_language.values()))
     assert len(every) == 48
     assert 0 not in every, of_language
     assert every.count(1) >= 47, of_language

@@ -19,7 +19,7 @@ async def test_each_sees_its_own_notes_and_what_somebody_tells_the_bot_is_for_al
 ) -> None:
     async def shown(name: str) -> set[str]:
         world.settings = Settings(bot=BotSettings(speaks_as=name), personas=PERSONAS)
-        return {one.note.fact for one in await recall.about(["1"], "")}
+        return {recalled.note.fact for recalled in await recall.about(["1"], "")}
 
     for name, fact in (
         ("parrot", "likes tea"),
@@ -36,8 +36,8 @@ async def test_each_sees_its_own_notes_and_what_somebody_tells_the_bot_is_for_al
     ):
         assert await shown(name) == {"likes tea"} | own
     await shown("cook")
-    told = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
+    new = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
     for name in ("", "pirate", "parrot"):
         assert await shown(name) == {"likes tea", "lives in Oslo"}
     [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
-    assert (old.fact, old.superseded_by) == ("lives in Tortuga", told.id)
+    assert (old.fact, old.superseded_by) == ("lives in Tortuga", new.id)

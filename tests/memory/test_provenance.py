@@ -57,10 +57,10 @@ async def test_the_whole_chain_is_told(world: World) -> None:
         "",
         0,
     )
-    told = await words(world, old.id)
-    assert f"{day}, stream {first}: Alice said to the bot (summary 1)" in told
-    assert f"  replaced by #{new.id}: lives in Bergen\n" in told
-    assert "active → superseded: something else was said" in told
+    chain_text = await words(world, old.id)
+    assert f"{day}, stream {first}: Alice said to the bot (summary 1)" in chain_text
+    assert f"  replaced by #{new.id}: lives in Bergen\n" in chain_text
+    assert "active → superseded: something else was said" in chain_text
 
 
 async def test_the_chain_names_nobody_who_opted_out_since(world: World) -> None:
@@ -81,15 +81,15 @@ async def test_the_chain_names_nobody_who_opted_out_since(world: World) -> None:
     assert "Bob" in await words(world, note.id)
     async with world.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id IN ('1', '2')")
-    told = await words(world, note.id)
-    assert [name for name in ("alice", "bob") if name in told.lower()] == []
+    chain = await words(world, note.id)
+    assert [name for name in ("alice", "bob") if name in chain.lower()] == []
 
 
 async def test_what_nobody_said_is_seen_in_chat(world: World) -> None:
     await world.learn(change(fact="seems to be from Poland", said_by="", observed=True))
     [note] = await notes.of_subject(world.db, "1")
-    told = (await words(world, note.id)).splitlines()
-    assert "seen in chat; kept" in told[1]
-    assert told[2].endswith(": seen in chat (summary 1)")
+    chain_lines = (await words(world, note.id)).splitlines()
+    assert "seen in chat; kept" in chain_lines[1]
+    assert chain_lines[2].endswith(": seen in chat (summary 1)")
     [word] = (await chain(world.db, note.id, 0))["evidence"]
     assert (word["speaker"], word["stance"]) == ("", "seen")

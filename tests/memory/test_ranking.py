@@ -26,8 +26,8 @@ def ranked(
     table: WordTable | None = None,
 ) -> list[int]:
     return [
-        one.note.id
-        for one in Postings(candidates, table).ranked(
+        recalled.note.id
+        for recalled in Postings(candidates, table).ranked(
             query_of(text), now=NOW, limit=limit
         )
     ]
@@ -44,7 +44,7 @@ NOTES = [Candidate(note(i, fact)) for i, fact in enumerate(FACTS, start=1)]
 
 
 @pytest.mark.parametrize(
-    ("asked", "found", "table"),
+    ("question", "note_id", "table"),
     [
         ("how are your cats?", 2, None),
         ("still playing the drums?", 1, None),
@@ -56,13 +56,13 @@ NOTES = [Candidate(note(i, fact)) for i, fact in enumerate(FACTS, start=1)]
     ],
 )
 def test_the_note_that_was_asked_for_comes_first_with_typos_and_in_other_words_too(
-    asked: str, found: int, table: WordTable | None
+    question: str, note_id: int, table: WordTable | None
 ) -> None:
-    assert ranked(NOTES, asked, table=table)[0] == found
+    assert ranked(NOTES, question, table=table)[0] == note_id
 
 
 @pytest.mark.parametrize(
-    ("candidate", "asked"),
+    ("candidate", "question"),
     [
         (
             Candidate(
@@ -92,9 +92,10 @@ def test_the_note_that_was_asked_for_comes_first_with_typos_and_in_other_words_t
         "a day",
     ],
 )
-def test_what_finds_a_note(candidate: Candidate, asked: str) -> None:
+def test_what_finds_a_note(candidate: Candidate, question: str) -> None:
     assert (
-        ranked([*NOTES, Candidate(note(6, "was on a trip")), candidate], asked)[0] == 5
+        ranked([*NOTES, Candidate(note(6, "was on a trip")), candidate], question)[0]
+        == 5
     )
 
 
@@ -148,16 +149,18 @@ def test_any_text_gets_an_order_of_the_subjects_own_notes(
     candidates = [
         Candidate(note(i, fact), ((i % 3, summary),)) for i, fact in enumerate(facts)
     ]
-    found = Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit)
-    assert len(found) == min(limit, len(facts))
-    assert len({one.note.id for one in found}) == len(found)
-    assert [one.score for one in found] == sorted(
-        (one.score for one in found), reverse=True
+    ranking = Postings(candidates, TABLE).ranked(
+        query_of(message), now=NOW, limit=limit
     )
-    assert all(0 <= one.score <= 2.2 for one in found)
+    assert len(ranking) == min(limit, len(facts))
+    assert len({hit.note.id for hit in ranking}) == len(ranking)
+    assert [hit.score for hit in ranking] == sorted(
+        (hit.score for hit in ranking), reverse=True
+    )
+    assert all(0 <= hit.score <= 2.2 for hit in ranking)
     assert (
         Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit)
-        == found
+        == ranking
     )
 
 
@@ -182,7 +185,7 @@ def test_a_score_is_a_part_of_the_best() -> None:
 def scores_of(facts: list[str], text: str) -> dict[str, float]:
     candidates = [Candidate(note(i, fact)) for i, fact in enumerate(facts, start=1)]
     recalled = Postings(candidates, None).ranked(query_of(text), now=NOW, limit=9)
-    return {one.note.fact: one.score for one in recalled}
+    return {note.note.fact: note.score for note in recalled}
 
 
 def test_a_word_counts_less_in_a_long_fact() -> None:
@@ -220,17 +223,17 @@ def test_the_newest_comes_first_where_news_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "first"),
+    ("question", "first"),
     [
         ("when did they move?", "moved in June"),
         ("how long were they away?", "was away for three weeks"),
     ],
 )
 def test_a_question_about_time_prefers_facts_that_state_one(
-    asked: str, first: str
+    question: str, first: str
 ) -> None:
     facts = ["moved house", "moved in June", "was away", "was away for three weeks"]
-    scores = scores_of(facts, asked)
+    scores = scores_of(facts, question)
     best = [fact for fact, score in scores.items() if score == max(scores.values())]
     assert best == [first]
 
@@ -246,7 +249,7 @@ def recalled(
 
 
 @pytest.mark.parametrize(
-    ("asked", "fact", "score"),
+    ("question", "fact", "score"),
     [
         ("what happened on 3 March 2026?", "was on a trip", 0.5),
         ("when was that?", "moved in June", 0.15),
@@ -254,7 +257,7 @@ def recalled(
     ],
 )
 def test_what_a_note_gets_for_the_time_that_is_asked_for(
-    asked: str, fact: str, score: float
+    question: str, fact: str, score: float
 ) -> None:
     candidates = [
         Candidate(note(1, "was on a trip", last_confirmed_at=MARCH)),
@@ -262,7 +265,7 @@ def test_what_a_note_gets_for_the_time_that_is_asked_for(
         Candidate(note(3, "was away for three weeks")),
         Candidate(note(4, "sings")),
     ]
-    hits = Postings(candidates, None).ranked(query_of(asked), now=NOW, limit=9)
+    hits = Postings(candidates, None).ranked(query_of(question), now=NOW, limit=9)
     assert {hit.note.fact: hit.score for hit in hits}[fact] == score
     assert hits[-1].score == 0
 
@@ -348,7 +351,7 @@ def test_a_note_is_asked_for_by_a_form_of_its_word_or_a_slip_and_by_no_other() -
 
 
 @pytest.mark.parametrize(
-    ("asked", "is_offered"),
+    ("question", "is_offered"),
     [
         ("what about the cello?", True),
         ("what about the violin?", True),
@@ -359,10 +362,10 @@ def test_a_note_is_asked_for_by_a_form_of_its_word_or_a_slip_and_by_no_other() -
     ],
 )
 def test_what_is_stale_is_offered_by_a_word_a_near_one_or_the_time_it_was_said(
-    asked: str, *, is_offered: bool
+    question: str, *, is_offered: bool
 ) -> None:
     stale = Candidate(note(5, "owns a cello", stale=True, last_confirmed_at=MARCH))
-    assert ("owns a cello" in recalled([*NOTES, stale], asked)) is is_offered
+    assert ("owns a cello" in recalled([*NOTES, stale], question)) is is_offered
 
 
 def test_what_is_over_and_not_swept_yet_is_past_only_if_it_was_to_last() -> None:

@@ -32,7 +32,7 @@ async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> Non
     assert (await recall.about(["1"], "new drums"))[0].note.id == first
     async with world.db.write() as tx:
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=0, cause="wrong")
-    assert [one.note.fact for one in await recall.about(["1"], "drums")] == [
+    assert [recalled.note.fact for recalled in await recall.about(["1"], "drums")] == [
         "bought new drums"
     ]
 
@@ -43,9 +43,9 @@ async def test_the_channels_facts_are_ranked_by_the_message(
     await world.note("movie night is on the first friday of the month", None)
     for number in range(12):
         await world.note(f"rule {number}: be kind to the {number}th mod", None)
-    found = await recall.about([CHANNEL], recall.query("when is movie night?"), 3)
-    assert [one.note.id for one in fitting(found)] == [found[0].note.id]
-    assert found[0].note.fact.startswith("movie night")
+    recalled = await recall.about([CHANNEL], recall.query("when is movie night?"), 3)
+    assert [hit.note.id for hit in fitting(recalled)] == [recalled[0].note.id]
+    assert recalled[0].note.fact.startswith("movie night")
     assert (
         fitting(
             await recall.about(
@@ -71,8 +71,8 @@ async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
         await world.note(fact)
 
     async def shown(text: str, before: str = "") -> list[str]:
-        found = await recall.about(["1"], recall.query(text, before=before))
-        return [one.note.fact for one in found]
+        recalled = await recall.about(["1"], recall.query(text, before=before))
+        return [hit.note.fact for hit in recalled]
 
     assert await shown("do I still play the cello?") == ["plays the cello in a quartet"]
     assert await shown("who is xyzzy plugh?") == []
@@ -152,8 +152,8 @@ async def test_a_pinned_note_is_shown_whatever_is_asked(
 ) -> None:
     await world.note("founded the channel", pinned=True)
     await world.note("plays the cello")
-    found = await recall.about(["1"], "do I still play the cello?")
-    assert len(found) == 2
+    recalled = await recall.about(["1"], "do I still play the cello?")
+    assert len(recalled) == 2
 
 
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
@@ -175,8 +175,8 @@ async def test_the_episode_that_a_message_is_about(world: World) -> None:
         "A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)}
     )
     await world.episode("People talked about dinner.", {"2": (9, 0)})
-    found = await about(world, "remember the raid during that dragon fight?")
-    assert [one.id for one in found] == [raid]
+    episodes = await about(world, "remember the raid during that dragon fight?")
+    assert [episode.id for episode in episodes] == [raid]
     assert (
         await about(
             world, "remember the raid during that dragon fight?", without=[raid]
@@ -192,13 +192,15 @@ async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(
     world: World, column: str
 ) -> None:
     """A regular who opts out does not take the channel's past along."""
-    told = "<@1> fell off the lighthouse. She blamed the lantern. <@2> won the pumpkin race."
-    await world.episode(told, {"1": (9, 0), "2": (9, 0)})
-    assert [one.summary for one in await about(world, "that pumpkin race?")] == [told]
+    summary = "<@1> fell off the lighthouse. She blamed the lantern. <@2> won the pumpkin race."
+    await world.episode(summary, {"1": (9, 0), "2": (9, 0)})
+    assert [
+        episode.summary for episode in await about(world, "that pumpkin race?")
+    ] == [summary]
     async with world.db.write() as tx:
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
-    found = await about(world, "that pumpkin race?")
-    assert [one.summary for one in found] == ["<@2> won the pumpkin race."]
+    episodes = await about(world, "that pumpkin race?")
+    assert [episode.summary for episode in episodes] == ["<@2> won the pumpkin race."]
     assert await about(world, "who fell off that lighthouse?") == []
     assert await about(world, "the lantern by the lighthouse") == []
 
@@ -206,8 +208,8 @@ async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(
 # ── what somebody missed ──────────────────────────────────────────────────────────────────────
 
 
-async def asked(world: World, viewer: str = "1", most: int = 400) -> Missed:
-    return await missed(world.db, viewer, world.clock.now(), most)
+async def asked(world: World, viewer: str = "1", limit: int = 400) -> Missed:
+    return await missed(world.db, viewer, world.clock.now(), limit)
 
 
 async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by_what_came_before(
@@ -222,10 +224,10 @@ async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by
     before = await world.episode("<@2> opened the vault.", {"2": (9, 0)}, stream)
     await world.clock.advance(HOUR)
     await world.attends("1", stream)
-    told = ("Bob beat the dragon.", "Carol baked bread.", "Bob opened the vault.")
-    found = await asked(world)
-    assert (set(found.sentences), set(found.evidence)) == (
-        set(told),
+    sentences = ("Bob beat the dragon.", "Carol baked bread.", "Bob opened the vault.")
+    missed_events = await asked(world)
+    assert (set(missed_events.sentences), set(missed_events.evidence)) == (
+        set(sentences),
         {("stream", away), ("episode", before)},
     )
     async with world.db.write() as tx:
@@ -238,17 +240,17 @@ async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by
 
 
 async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
-    found = await recall.about([viewer_id], query, padded=True)
-    return [one.note.fact for one in found]
+    recalled = await recall.about([viewer_id], query, padded=True)
+    return [hit.note.fact for hit in recalled]
 
 
 async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
     world: World, recall: Recall
 ) -> None:
-    for who in ("1", "2"):
-        await world.note("got divorced in May", who)
-        await world.note("plays drums", who, topics=("divorce",))
-        await world.note("likes tea", who)
+    for viewer_id in ("1", "2"):
+        await world.note("got divorced in May", viewer_id)
+        await world.note("plays drums", viewer_id, topics=("divorce",))
+        await world.note("likes tea", viewer_id)
     await suppression_list.suppress(world.db, "1", "a dramatic divorce", by="1", at=0)
     assert len(await facts(recall, "1", "divorce")) == 3, (
         "all words of an entry must occur"
@@ -270,8 +272,8 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(
     note = await world.note("plays the drums")
 
     async def told() -> list[str]:
-        found = await newest(world.db, await suppression.load_filter(world.db))
-        return [past.text for past in found]
+        episodes = await newest(world.db, await suppression.load_filter(world.db))
+        return [past.text for past in episodes]
 
     before = await told()
     await edits.retract(world.db, note, at=world.clock.now(), cause="wrong")
@@ -313,8 +315,8 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(
     assert await facts(recall, "1", "finals") == [
         "lost the finals ticket and found it again"
     ]
-    shown = await newest(world.db, await suppression.load_filter(world.db))
-    assert [past.text for past in shown] == ["<@2> cooked a goulash."]
+    episodes = await newest(world.db, await suppression.load_filter(world.db))
+    assert [past.text for past in episodes] == ["<@2> cooked a goulash."]
 
 
 async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -> None:
@@ -329,11 +331,11 @@ async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -
             " VALUES (?, ?, ?, 1, 1, ?)",
             people,
         )
-    for text, shown in (
+    for text, expected in (
         ("アリスさんはギターを弾く", "somebodyさんはギターを弾く"),
         ("김민수가 왔다", "somebody가 왔다"),
     ):
-        assert await without_hidden_names(world.db, text, "1") == shown
+        assert await without_hidden_names(world.db, text, "1") == expected
     assert (
         await without_hidden_names(world.db, "アリスさん、こんにちは", "90")
         == "アリスさん、こんにちは"

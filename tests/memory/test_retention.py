@@ -47,12 +47,12 @@ async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
         await world.clock.advance(days * DAY)
         await world.attends("1", await world.stream())
     assert await sweep(world) == Counter(stale=2 if stale else 0)
-    held = [
+    stored_notes = [
         *await notes.of_subject(world.db, "1"),
         *await notes.of_subject(world.db, None),
     ]
-    assert [one.id for one in held if one.stale] == (ids if stale else [])
-    assert len(held) == 5
+    assert [note.id for note in stored_notes if note.stale] == (ids if stale else [])
+    assert len(stored_notes) == 5
 
 
 async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_used_it(
@@ -65,7 +65,7 @@ async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_u
         await notes.set_used(tx, [fresh], world.clock.now())
 
     async def found(text: str) -> list[int]:
-        return [one.note.id for one in await recall.about(["1"], text)]
+        return [recalled.note.id for recalled in await recall.about(["1"], text)]
 
     assert await found("what's up?") == [fresh]
     assert (await found("do you play the cello?"))[0] == stale
@@ -77,27 +77,30 @@ async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_u
 async def test_what_was_to_last_a_month_is_past_for_a_year_and_found_by_its_words_with_its_month(
     world: World, recall: Recall
 ) -> None:
-    said = world.clock.now()
-    month = await world.note("hosts a dance competition", expires_at=said + 30 * DAY)
-    week = await world.note("hosts a dance party", expires_at=said + 7 * DAY)
-    pinned = await world.note("is on holiday", expires_at=said + DAY, pinned=True)
+    said_at = world.clock.now()
+    month = await world.note("hosts a dance competition", expires_at=said_at + 30 * DAY)
+    week = await world.note("hosts a dance party", expires_at=said_at + 7 * DAY)
+    pinned = await world.note("is on holiday", expires_at=said_at + DAY, pinned=True)
     assert await sweep(world) == Counter()
     await world.clock.advance(31 * DAY)
     for swept in (False, True):
         assert [
-            one.note.id for one in await recall.about(["1"], "where is the dance?")
+            recalled.note.id
+            for recalled in await recall.about(["1"], "where is the dance?")
         ] == [month], swept
         assert await recall.about(["1"], "") == []
-        shown = section(
+        lore = section(
             await prompt_for(world, "1", "alice", "when was the dance?"), "lore"
         )
         assert (
-            f"in {datetime.fromtimestamp(said / 1_000, UTC):%B %Y}: hosts a dance competition"
-            in shown
+            f"in {datetime.fromtimestamp(said_at / 1_000, UTC):%B %Y}: hosts a dance competition"
+            in lore
         )
         assert await sweep(world) == Counter(over=0 if swept else 2)
-    kept = [NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.ACTIVE]
-    assert [await status(world, one) for one in (month, week, pinned)] == kept
+    expected = [NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.ACTIVE]
+    assert [
+        await status(world, note_id) for note_id in (month, week, pinned)
+    ] == expected
     await world.clock.advance(365 * DAY)
     await sweep(world)
     assert await status(world, month) is NoteStatus.EXPIRED
@@ -129,8 +132,8 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(
         note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))
     ]
     assert evicted == [low, medium[0]]
-    left = [note.id for note in await notes.of_subject(world.db, "1")]
-    assert left == [medium[1], high, imported, timed]
+    note_ids = [note.id for note in await notes.of_subject(world.db, "1")]
+    assert note_ids == [medium[1], high, imported, timed]
     assert [note.id for note in await notes.of_subject(world.db, None)] == bits[1:]
 
 
@@ -175,10 +178,10 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is
                 **({"key": key, "status": "done", "at": now - 31 * DAY} | more),
             )
     await channel.sweep()
-    left = (
+    remaining_sql = (
         "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls ORDER BY at"
     )
-    assert await channel.db.column(left) == [
+    assert await channel.db.column(remaining_sql) == [
         now - 31 * DAY,
         now - 29 * DAY,
         now - 29 * DAY,

@@ -67,10 +67,10 @@ async def behind(world: World) -> World:
     """A channel with twelve episodes that nobody has read for notes."""
     for viewer_id, login in (("3", "dora"), ("4", "emil"), ("5", "fred")):
         await world.viewer(viewer_id, login)
-    for story, named in enumerate(STORIES):
+    for story, viewer_ids in enumerate(STORIES):
         await world.clock.advance(60_000)
-        names = " and ".join(mention(viewer_id) for viewer_id in named)
-        people = dict.fromkeys(named, (5, 0))
+        names = " and ".join(mention(viewer_id) for viewer_id in viewer_ids)
+        people = dict.fromkeys(viewer_ids, (5, 0))
         await world.episode(f"{names} told story {story}.", people)
     return world
 
@@ -89,8 +89,10 @@ async def test_two_are_read_at_once_where_they_name_different_people(
     assert report.episodes == len(STORIES)
     assert max(len(stories) for stories in model.together) == 2
     for stories in model.together:
-        named = Counter(person for story in stories for person in STORIES[story])
-        assert set(named.values()) == {1}, stories
+        mentions = Counter[str]()
+        for story in stories:
+            mentions.update(STORIES[story])
+        assert set(mentions.values()) == {1}, stories
     await _each_story_is_known_once(behind)
 
 
@@ -98,8 +100,8 @@ async def test_what_one_person_told_is_read_in_order_of_time(behind: World) -> N
     model = _Slow()
     await _extractor(behind, model).run_pass()
     for person in "12345":
-        told = [story for story in model.asked if person in STORIES[story]]
-        assert told == sorted(told)
+        stories = [story for story in model.asked if person in STORIES[story]]
+        assert stories == sorted(stories)
 
 
 async def test_the_known_notes_have_what_an_older_episode_told_of_the_same_person(

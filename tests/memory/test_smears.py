@@ -20,8 +20,8 @@ async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_rep
     smear = {"fact": "loses at chess", "confidence": 1.0}
     people = {"1": (9, 0), "2": (5, 0), "9": (3, 0)}
     for _ in range(12):
-        said = (change(said_by=who, **smear) for who in ("P2", "P3"))
-        await world.learn(*said, people=people, stream_id=await world.stream())
+        changes = (change(said_by=speaker, **smear) for speaker in ("P2", "P3"))
+        await world.learn(*changes, people=people, stream_id=await world.stream())
         await world.clock.advance(DAY)
     [note] = await live(world)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
@@ -61,10 +61,10 @@ async def test_gossip_is_not_remembered_as_ones_own_note(
         await edits.remember(
             world.db, "1", fact, by="1", at=world.clock.now(), trust=edits.VIEWER_TRUST
         )
-    told = await edits.remember(
+    stored_note = await edits.remember(
         world.db, "9", fact, by="9", at=world.clock.now()
     )  # a moderator answers for it
-    assert told.source_kind is SourceKind.COMMAND
+    assert stored_note.source_kind is SourceKind.COMMAND
 
 
 @pytest.mark.parametrize(
@@ -148,44 +148,47 @@ async def test_whose_words_they_are_is_found_in_the_chat(
     )
     await world.chat(*chat)
     assert (await extractor.run_pass()).added == 4
-    found = {note.fact: note.source_kind for note in await live(world)}
+    sources = {note.fact: note.source_kind for note in await live(world)}
     own_words = (
         "presses cider from apples",
         "grows leeks in the garden",
         "is tired of Mondays",
     )
-    assert found == dict.fromkeys(own_words, SourceKind.SELF_CLAIM) | {
+    assert sources == dict.fromkeys(own_words, SourceKind.SELF_CLAIM) | {
         "loses at chess": SourceKind.REPORTED
     }
 
 
-@pytest.mark.parametrize("who", ["channel", "bit"])
+@pytest.mark.parametrize("subject", ["channel", "bit"])
 async def test_a_smear_stays_hearsay_as_a_fact_about_the_channel(
-    world: World, who: str
+    world: World, subject: str
 ) -> None:
     smear = {"fact": "P1 loses at chess", "confidence": 1.0}
     await world.learn(
-        change(who=who, said_by="", **smear), change(who=who, said_by="P2", **smear)
+        change(who=subject, said_by="", **smear),
+        change(who=subject, said_by="P2", **smear),
     )
     [note] = await live(world, None)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
-    shown = section(await prompt_for(world, "2", "bob", "chess?"), "channel_notes")
-    assert "said by others; 2026-07-24] Alice loses at chess" in shown
+    channel_notes = section(
+        await prompt_for(world, "2", "bob", "chess?"), "channel_notes"
+    )
+    assert "said by others; 2026-07-24] Alice loses at chess" in channel_notes
 
 
 async def test_the_streamer_and_moderators_speak_for_the_channel(world: World) -> None:
     people = {"9": (9, 0), "1": (5, 0)}
-    told = (
+    statements = (
         ("P1", "P1 streams on Fridays"),
         ("P1", "P2 won the tournament in May"),
         ("P2", "P1 dances at 900 subs"),
     )
     await world.learn(
-        *(change(who="channel", said_by=by, fact=fact) for by, fact in told),
+        *(change(who="channel", said_by=by, fact=fact) for by, fact in statements),
         people=people,
     )
-    found = {note.fact: note.source_kind for note in await live(world, None)}
-    assert found == {
+    sources = {note.fact: note.source_kind for note in await live(world, None)}
+    assert sources == {
         "<@9> streams on Fridays": SourceKind.OBSERVED,
         "<@1> won the tournament in May": SourceKind.OBSERVED,
         "<@9> dances at 900 subs": SourceKind.REPORTED,

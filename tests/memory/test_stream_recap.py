@@ -50,15 +50,15 @@ def test_what_fits_is_recapped_from_whole_summaries() -> None:
     assert recap_source(summaries, 3_000) == summaries
 
 
-@pytest.mark.parametrize(("count", "shown"), [(60, 60), (600, 300)])
+@pytest.mark.parametrize(("count", "sentence_count"), [(60, 60), (600, 300)])
 def test_a_long_stream_is_recapped_from_two_sentences_of_a_summary(
-    count: int, shown: int
+    count: int, sentence_count: int
 ) -> None:
     middle = " ".join(f"P2 said thing {i} about the castle." for i in range(12))
     summaries = [f"P1 won race {i:03}. {middle} Chat sang." for i in range(count)]
     source = recap_source(summaries, 3_000)
     assert source[0] == "P1 won race 000. Chat sang."
-    assert len(source) == shown
+    assert len(source) == sentence_count
     assert estimate_tokens("\n".join(source)) <= 3_000
 
 
@@ -218,7 +218,7 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
 
 
 @pytest.mark.parametrize(
-    ("recap", "shown"),
+    ("recap", "expected"),
     [
         ("<@2>, <@1>, <@3> and <@4> baked.", "Ann, Cleo and chat baked."),
         ("<@2>, <@4>, and <@5> baked.", "Chat baked."),
@@ -226,9 +226,9 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
         ("<@1> asked <@2>; <@3> baked.", "Ann asked chat; Cleo baked."),
     ],
 )
-def test_all_who_are_not_named_are_one_chat(recap: str, shown: str) -> None:
+def test_all_who_are_not_named_are_one_chat(recap: str, expected: str) -> None:
     names = {"1": "Ann", "3": "Cleo"}
-    assert with_names(about_the_named(recap, names), names) == shown
+    assert with_names(about_the_named(recap, names), names) == expected
 
 
 async def test_games_stand_there_with_their_share(world: "World") -> None:
@@ -382,8 +382,8 @@ async def test_what_a_crash_left_of_a_file_half_written_is_cleaned_too(
 ) -> None:
     _, file = await written(world, folder)
     young, old = (folder / f".{file.name}-{end}.new" for end in ("abc", "def"))
-    for left in (young, old):
-        left.write_bytes(file.read_bytes())
+    for leftover in (young, old):
+        leftover.write_bytes(file.read_bytes())
     os.utime(old, (1, 1))
     await Eraser(db=world.db, clock=world.clock).erase("3")
     assert "dora" not in young.read_text(encoding="utf-8").lower()
@@ -424,7 +424,7 @@ async def test_a_name_that_is_a_word_leaves_the_file_where_it_is_a_person(
     [file] = folder.iterdir()
     before = file.read_text(encoding="utf-8").splitlines()
     await Eraser(db=world.db, clock=world.clock).erase("4")
-    gone = {
+    changed_lines = {
         "Alice plays drums. Drums fell off a ladder, and she laughed. Drums were loud.": (
             "Alice plays drums. Drums were loud."
         ),
@@ -432,8 +432,8 @@ async def test_a_name_that_is_a_word_leaves_the_file_where_it_is_a_person(
         "- Drums: dances in a show on 24 December 2026": None,
         "- Bob: meets Drums on 24 December 2026": None,
     }
-    assert gone.keys() <= set(before)
-    expected = [gone.get(line, line) for line in before]
+    assert changed_lines.keys() <= set(before)
+    expected = [changed_lines.get(line, line) for line in before]
     after = file.read_text(encoding="utf-8").splitlines()
     assert after == [line for line in expected if line is not None]
 

@@ -40,13 +40,13 @@ async def test_helix_opens_and_closes_a_stream(
 ) -> None:
     """Each step: the id that Helix has ("" when offline), when it started and when it is asked, in minutes."""
     start = channel.clock.now()
-    for stream_id, started, asked in steps:
-        seen = state(
+    for stream_id, started, asked_min in steps:
+        reported = state(
             live=bool(stream_id),
             stream_id=stream_id,
             started_at=start + started * MINUTE,
         )
-        await channel.stream_tracker.live(seen, start + asked * MINUTE)
+        await channel.stream_tracker.live(reported, start + asked_min * MINUTE)
     assert await streams.current_id(channel.db) == current
     [first, *_] = await channel.db.rows(
         "SELECT ended_at, twitch_id FROM streams ORDER BY id"
@@ -63,10 +63,10 @@ async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_
     look = streams.current
 
     async def slowly(source: Source) -> Row | None:
-        found = await look(source)
+        stream_id = await look(source)
         if source is channel.db:
             await looked.wait()
-        return found
+        return stream_id
 
     monkeypatch.setattr(streams, "current", slowly)
     passing = asyncio.create_task(tracker.tick(now))
@@ -115,22 +115,22 @@ async def test_a_closed_stream_gets_one_recap_after_its_remainder(
     channel: Channel,
 ) -> None:
     await _stream_of_two_windows(channel)
-    told: list[str | ModelBlocked] = [ModelBlocked("no"), answer("P1 danced.")]
+    answers: list[str | ModelBlocked] = [ModelBlocked("no"), answer("P1 danced.")]
     channel.model.reply = lambda r: (
-        told[0] if r.purpose is Purpose.RECAP else SAID_SOMETHING
+        answers[0] if r.purpose is Purpose.RECAP else SAID_SOMETHING
     )
     for _ in range(
         20
     ):  # one that is refused is asked for again in an hour, not at every pass
         assert (await channel.compactor.run_pass()).recaps == 0
         await channel.clock.advance(3 * MINUTE)
-    del told[0]
+    del answers[0]
     assert [(await channel.compactor.run_pass()).recaps for _ in range(2)] == [1, 0]
-    asked = [
+    recap_requests = [
         request for request in channel.model.asked if request.purpose is Purpose.RECAP
     ]
-    assert len(asked) == 2
-    assert "P1" in fenced_texts(asked[1].prompt)["episodes"]
+    assert len(recap_requests) == 2
+    assert "P1" in fenced_texts(recap_requests[1].prompt)["episodes"]
     assert (await streams.get_many(channel.db, [1]))[1].recap == "<@id-viewer0> danced."
 
 

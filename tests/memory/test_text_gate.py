@@ -38,9 +38,9 @@ def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> No
     twelve = " ".join(MESSAGE.split()[:12])
     assert twelve in stay(f"{OWN}P1 sang {twelve}.", MESSAGE)
     assert "sang" not in stay(f"{OWN}P1 sang {twelve} seven.", MESSAGE)
-    found = stay(f"{OWN}P1 sang {twelve}. Seven and eight followed.", MESSAGE)
-    assert "sang" in found
-    assert "followed" not in found
+    remaining = stay(f"{OWN}P1 sang {twelve}. Seven and eight followed.", MESSAGE)
+    assert "sang" in remaining
+    assert "followed" not in remaining
 
 
 @given(
@@ -48,13 +48,13 @@ def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> No
     st.lists(st.sampled_from("abc"), max_size=40),
 )
 def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None:
-    left = stay(" ".join(summary), " ".join(message)).replace(".", "").lower().split()
+    words = stay(" ".join(summary), " ".join(message)).replace(".", "").lower().split()
     runs = {
         tuple(message[i : i + QUOTE_WORDS])
         for i in range(len(message) - QUOTE_WORDS + 1)
     }
     assert not runs & {
-        tuple(left[i : i + QUOTE_WORDS]) for i in range(len(left) - QUOTE_WORDS + 1)
+        tuple(words[i : i + QUOTE_WORDS]) for i in range(len(words) - QUOTE_WORDS + 1)
     }
 
 
@@ -75,8 +75,8 @@ def test_the_words_of_a_model_stand(sentence: str) -> None:
 
 
 def test_each_rule_cuts_one_sentence_and_is_counted_by_name() -> None:
-    told = f"P1 sang. P7 danced. See evil.zip now. <b>P2</b> slept. P2 has gout. P1 said {MESSAGE}. P1 sang."
-    assert kept(told, MESSAGE, never=("gout",)) == (
+    text = f"P1 sang. P7 danced. See evil.zip now. <b>P2</b> slept. P2 has gout. P1 said {MESSAGE}. P1 sang."
+    assert kept(text, MESSAGE, never=("gout",)) == (
         "<@1> sang.",
         {"handle": 1, "link": 1, "markup": 1, "sensitive": 1, "copied": 1},
     )
@@ -124,10 +124,10 @@ def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None
     looping = (
         '{"summary": "' + r"P1 sang \"la\". P2 left. " + "P2 left. " * 40 + "P2 le"
     )
-    told = read_summary(looping)
-    assert told is not None
-    assert told.startswith('P1 sang "la". P2 left.')
-    assert stay(told) == '<@1> sang "la". <@2> left.'
+    text = read_summary(looping)
+    assert text is not None
+    assert text.startswith('P1 sang "la". P2 left.')
+    assert stay(text) == '<@1> sang "la". <@2> left.'
 
 
 @pytest.mark.parametrize(

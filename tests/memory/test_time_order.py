@@ -18,11 +18,11 @@ async def later(world: World) -> int:
 
 
 async def read(
-    world: World, said: list[tuple[int, str]], *facts: str
+    world: World, lines: list[tuple[int, str]], *facts: str
 ) -> dict[str, int]:
     """Summarise alice's lines, said then, and learn these facts from them; what was refused."""
     await later(world)
-    await world.chat(*(("1", text, at) for at, text in said))
+    await world.chat(*(("1", text, at) for at, text in lines))
     changes = [
         {"who": "P1", "said_by": "P1", "fact": fact, "lifetime": "permanent"}
         for fact in facts
@@ -43,11 +43,11 @@ async def remembered(world: World, fact: str) -> int:
 async def test_within_a_window_the_later_line_counts_whatever_order_a_model_gives(
     world: World, facts: tuple[str, str]
 ) -> None:
-    said = [
+    lines = [
         (await later(world), f"well, my favourite game is {game}")
         for game in ("Celeste", "Hades")
     ]
-    await read(world, said, *facts)
+    await read(world, lines, *facts)
     assert await known(world) == [NEW]
 
 
@@ -66,9 +66,9 @@ async def test_a_replacement_that_was_undone_is_not_made_again_by_the_same_chat(
     world: World,
 ) -> None:
     await remembered(world, "lives in Oslo")
-    said = [(await later(world), "I live in Rome")]
-    await read(world, said, "lives in Rome")
+    lines = [(await later(world), "I live in Rome")]
+    await read(world, lines, "lives in Rome")
     [rome] = await live(world)
     await edits.undo(world.db, rome.id, at=await later(world))
-    assert (await read(world, said, "lives in Rome")).keys() == {"said_before"}
+    assert (await read(world, lines, "lives in Rome")).keys() == {"said_before"}
     assert await known(world) == ["lives in Oslo"]

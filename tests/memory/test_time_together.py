@@ -80,9 +80,9 @@ async def test_a_card_has_it(chat: Chat) -> None:  # noqa: F811
     now = chat.clock.now()
     async with chat.db.write() as tx:
         await put(tx, "semantic_notes", subject_id=viewer_id, fact="plays drums")
-    shown = await card(chat.db, viewer_id, now, now, SETTINGS)
-    assert shown is not None
-    assert shown.together == "subscribed for 1 month · here for the first time"
+    arrival_card = await card(chat.db, viewer_id, now, now, SETTINGS)
+    assert arrival_card is not None
+    assert arrival_card.together == "subscribed for 1 month · here for the first time"
 
 
 async def test_of_hidden_people_and_where_it_is_off_nothing_is_said(

@@ -31,9 +31,9 @@ async def take_in(db: Database, *lines: object) -> ImportReport:
 
 
 async def test_the_same_file_twice_changes_nothing(world: World) -> None:
-    told = {"key": "session 1", "summary": "Alice talked about music."}
+    episode = {"key": "session 1", "summary": "Alice talked about music."}
     lines = [
-        {"viewer": "alice", "fact": "likes jazz a lot", "episode": told},
+        {"viewer": "alice", "fact": "likes jazz a lot", "episode": episode},
         {"viewer": "zoe", "fact": "bakes bread"},
         {"scope": "channel", "fact": "plays chess on Fridays"},
         {"id": 7, "viewer": "bob", "fact": "keeps bees"},
@@ -109,7 +109,7 @@ async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(
 
 
 async def test_a_summary_and_words_pass_the_same_gate_as_a_fact(world: World) -> None:
-    told = "Alice sang. Her card is 4111 1111 1111 1111. It rained."
+    summary = "Alice sang. Her card is 4111 1111 1111 1111. It rained."
     words = ["music", "her card is 4111 1111 1111 1111"]
     line = {
         "viewer": "alice",
@@ -117,7 +117,7 @@ async def test_a_summary_and_words_pass_the_same_gate_as_a_fact(world: World) ->
         "topics": words,
         "asked_with": words,
     }
-    await take_in(world.db, line | {"episode": {"key": "a", "summary": told}})
+    await take_in(world.db, line | {"episode": {"key": "a", "summary": summary}})
     [note] = await live(world)
     episode = await episodes.get(world.db, note.episode_ids[0])
     assert episode is not None
@@ -143,14 +143,17 @@ async def test_whoever_a_line_mentions_is_known_or_nobody(world: World) -> None:
     assert (
         await viewers.hidden_or_gone(world.db, ["77", "78", "login:zoe"]) == frozenset()
     )
-    assert [str(one) for one in await verify(world.db, now=NOW)] == []
+    assert [str(violation) for violation in await verify(world.db, now=NOW)] == []
 
 
 async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     """Elsewhere nobody would know that they opted out or were banned."""
     await take_in(
         world.db,
-        *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")),
+        *(
+            {"viewer": login, "fact": "likes jazz"}
+            for login in ("alice", "bob", "carol")
+        ),
     )
     async with world.db.write() as tx:
         await privacy_choices.opt_out(tx, "1", NOW)
@@ -167,7 +170,7 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(
     """Of who came back only what is newer is taken."""
     await world.viewer("771", "gina")
     await world.viewer("772", "hugo")
-    told = {"key": "k", "summary": "<@771> won. <@1> cheered."}
+    episode = {"key": "k", "summary": "<@771> won. <@1> cheered."}
     old = [
         {
             "viewer": "771",
@@ -176,13 +179,13 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(
         },
         {"viewer": "gina", "fact": "plays the oboe"},
         {"viewer": "hugo", "fact": "plays the horn"},
-        {"viewer": "alice", "fact": "is a friend of <@771>", "episode": told},
+        {"viewer": "alice", "fact": "is a friend of <@771>", "episode": episode},
     ]
     await Eraser(db=world.db, clock=world.clock).erase("771")
     async with world.db.write() as tx:
         await privacy_choices.opt_out(tx, "772", world.clock.now())
     report = await take_in(world.db, *old)
-    assert [(one.line, one.reason) for one in report.refused] == [
+    assert [(refusal.line, refusal.reason) for refusal in report.refused] == [
         (1, ERASED),
         (2, ERASED),
         (3, OPTED_OUT),
@@ -205,7 +208,7 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(
     again = await take_in(
         world.db, *({"viewer": "771", "fact": "naps", "observed_at": at} for at in ages)
     )
-    assert [one.line for one in again.refused] == [1]
+    assert [refusal.line for refusal in again.refused] == [1]
 
 
 async def test_an_import_keeps_words_that_are_the_name_of_somebody_erased(
@@ -238,15 +241,17 @@ async def test_an_export_holds_everything_and_its_notes_come_in_again(
     await take_in(world.db, {"id": 4, **line}, {"id": 5, **line, **timed})
     await edits.retract(world.db, 4, at=NOW, cause="test")
     out = [line async for line in export_notes(world.db)]
-    assert [(one["id"], one["status"]) for one in out] == [
+    assert [(exported["id"], exported["status"]) for exported in out] == [
         (4, "retracted"),
         (5, "active"),
     ]
     async with world.db.write() as tx:
         await tx.execute("DELETE FROM semantic_notes")
     again = await take_in(world.db, *out)
-    assert [(one.line, one.reason) for one in again.refused] == [(1, NO_NOTE)]
-    assert [one async for one in export_notes(world.db)] == [out[1]]
+    assert [(refusal.line, refusal.reason) for refusal in again.refused] == [
+        (1, NO_NOTE)
+    ]
+    assert [exported async for exported in export_notes(world.db)] == [out[1]]
 
 
 @pytest.mark.slow

@@ -23,10 +23,13 @@ def writes_down_every_fact(request: ModelRequest) -> str:
     blocks = fenced_texts(request.prompt)
     if request.purpose is Purpose.SUMMARY:
         facts = re.findall(r"^(P\d+): i play the (\w+)$", blocks["chat"], re.MULTILINE)
-        return answer(" ".join(f"{who} plays the {thing}." for who, thing in facts))
+        return answer(
+            " ".join(f"{subject} plays the {thing}." for subject, thing in facts)
+        )
     facts = re.findall(r"(P\d+) (plays the \w+)\.", blocks["episode"])
     listed = [
-        {"who": who, "fact": fact, "lifetime": "permanent"} for who, fact in facts
+        {"who": subject, "fact": fact, "lifetime": "permanent"}
+        for subject, fact in facts
     ]
     return json.dumps({"notes": listed})
 
@@ -54,14 +57,14 @@ async def test_a_raid_of_sixty_costs_no_regular_their_fact(
         channel.say(f"regular{number}", f"i play the {instrument}")
     await channel.summarise()
     await extract(channel)
-    kept = [
+    facts = [
         [
             note.fact
             for note in await notes.of_subject(channel.db, f"id-regular{number}")
         ]
         for number in range(len(INSTRUMENTS))
     ]
-    assert kept == [[f"plays the {instrument}"] for instrument in INSTRUMENTS]
+    assert facts == [[f"plays the {instrument}"] for instrument in INSTRUMENTS]
 
 
 async def test_people_of_a_line_that_many_say_take_no_handle(channel: Channel) -> None:
@@ -149,8 +152,8 @@ async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
         )
     channel.model.reply = lambda _: answer("P2 plays this level of carol again.")
     await channel.summarise()
-    shown = fenced_texts(channel.model.asked[0].prompt)["stream"]
-    assert shown.splitlines() == [
+    stream_block = fenced_texts(channel.model.asked[0].prompt)["stream"]
+    assert stream_block.splitlines() == [
         "channel: carol, which is P1",
         "title: Any% with (@somebody)",
         "game: Celeste",

@@ -1,5 +1,7 @@
 """Where chat is cut."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,11 +18,11 @@ MINUTE = 60_000
 
 def lines(gaps: list[int], streams: list[int | None] | None = None) -> list[Line]:
     at = 0
-    found = []
+    chat = []
     for seq, gap in enumerate(gaps, 1):
         at += gap
         stream = streams[seq - 1] if streams else 1
-        found.append(
+        chat.append(
             Line(
                 seq,
                 f"m{seq}",
@@ -35,7 +37,7 @@ def lines(gaps: list[int], streams: list[int | None] | None = None) -> list[Line
                 at,
             )
         )
-    return found
+    return chat
 
 
 @st.composite
@@ -65,12 +67,12 @@ def end_of(chat: list[Line]) -> int:
 def test_windows_lie_in_one_stream_in_order_and_size_and_cover_everything(
     chat: list[Line], everything: bool, truncated: bool
 ) -> None:
-    found = windows(
+    cut_windows = windows(
         chat, cut(end_of(chat), everything=everything, truncated=truncated, closed={2})
     )
-    seqs = [line.seq for window in found for line in window]
+    seqs = [line.seq for line in itertools.chain.from_iterable(cut_windows)]
     assert len(seqs) == len(set(seqs))
-    for window in found:
+    for window in cut_windows:
         assert len({line.stream_id for line in window}) == 1
         assert [line.seq for line in window] == sorted(line.seq for line in window)
         assert 1 <= len(window) <= 20
@@ -80,19 +82,19 @@ def test_windows_lie_in_one_stream_in_order_and_size_and_cover_everything(
 
 def test_the_cut_is_at_the_longest_lull() -> None:
     chat = lines([1_000] * 12 + [9_000] + [1_000] * 7)
-    found = windows(chat, cut(end_of(chat) + 2_000))
-    assert [len(window) for window in found] == [12, 8]
+    cut_windows = windows(chat, cut(end_of(chat) + 2_000))
+    assert [len(window) for window in cut_windows] == [12, 8]
     chat = lines(
         [1_000] * 30
     )  # what goes on beyond the rows that were read is not ended there
-    found = windows(chat, cut(end_of(chat) + 90 * MINUTE, truncated=True))
-    assert sum(len(window) for window in found) < 30
+    cut_windows = windows(chat, cut(end_of(chat) + 90 * MINUTE, truncated=True))
+    assert sum(len(window) for window in cut_windows) < 30
 
 
 def test_a_full_window_is_not_cut_into_small_ones() -> None:
     chat = lines([1_000] * 6 + [9_000] + [1_000] * 13)
-    found = windows(chat, cut(end_of(chat) + 2_000))
-    assert len(found[0]) >= 10
+    cut_windows = windows(chat, cut(end_of(chat) + 2_000))
+    assert len(cut_windows[0]) >= 10
 
 
 @pytest.mark.parametrize(
@@ -110,8 +112,8 @@ def test_the_last_lines_of_a_stream_are_no_window_of_three(
 ) -> None:
     """A summary costs two calls, however few lines it is of."""
     chat = lines([1_000] * count)
-    found = windows(chat, cut(end_of(chat), closed={1}))
-    assert [len(window) for window in found] == sizes
+    cut_windows = windows(chat, cut(end_of(chat), closed={1}))
+    assert [len(window) for window in cut_windows] == sizes
 
 
 def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
@@ -122,13 +124,13 @@ def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
         "alice (to the bot): I play the cello",
     ):
         chat = [
-            replace(one, text=typed, viewer_id=str(one.seq))
-            for one in lines([MINUTE] * 6)
+            replace(line, text=typed, viewer_id=str(line.seq))
+            for line in lines([MINUTE] * 6)
         ]
-        shown = transcript(chat, handles)
-        assert shown == [f'"{handles.hide_chat(typed)}" ×6, 6 people']
-        assert "P2 plays" not in summary(shown[0])
-        assert "P2 subscribed" not in summary(shown[0])
+        transcript_lines = transcript(chat, handles)
+        assert transcript_lines == [f'"{handles.hide_chat(typed)}" ×6, 6 people']
+        assert "P2 plays" not in summary(transcript_lines[0])
+        assert "P2 subscribed" not in summary(transcript_lines[0])
 
 
 @pytest.mark.parametrize(

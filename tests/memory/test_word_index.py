@@ -56,9 +56,11 @@ def test_the_eight_nearest_stems_count_for_a_word() -> None:
     assert table is not None
     number = table.number("dog")
     assert number is not None
-    near_numbers = [near for near, _nearness in table.near(number)]
+    near_numbers = [neighbour for neighbour, _nearness in table.near(number)]
     words_of = {table.number(word): word for word in _WORDS}
-    near_words = [words_of[near] for near in near_numbers if near in words_of]
+    near_words = [
+        words_of[neighbour] for neighbour in near_numbers if neighbour in words_of
+    ]
     index = WordIndex(table)
     index.add(0, near_words)
     assert len(near_words) > 8
