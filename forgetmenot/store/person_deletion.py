@@ -30,21 +30,33 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
         ORDER BY seq
         LIMIT :limit
     """
-    answers = f"""
-        SELECT id
+    # An OR for each index: `:viewer IN (viewer_id, about_id)` would read a month of answers, for each
+    # part of the lines.
+    answers = await tx.rows(
+        f"""
+        SELECT id, text
         FROM bot_messages
-        WHERE :viewer IN (viewer_id, about_id)
+        WHERE viewer_id = :viewer
+            OR about_id = :viewer
             OR event_id IN (SELECT id FROM ({lines}))
         LIMIT :limit
-    """
-    cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
-    answer_texts = (
-        f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
+        """,
+        values,
     )
-    is_answer = f"from_bot = 1 AND text IN ({answer_texts})"
-    await tx.execute(f"UPDATE events SET {cleared} WHERE {is_answer}", values)
+    texts = {answer["text"] for answer in answers if answer["text"]}
+    if texts:
+        await tx.execute(
+            """
+            UPDATE events
+            SET text = '', system_text = '', redacted_at = coalesce(redacted_at, at)
+            WHERE from_bot = 1 AND text IN (SELECT value FROM json_each(?))
+            """,
+            (texts,),
+        )
+    answer_ids = [answer["id"] for answer in answers]
     deleted_answers = await tx.execute(
-        f"DELETE FROM bot_messages WHERE id IN ({answers})", values
+        "DELETE FROM bot_messages WHERE id IN (SELECT value FROM json_each(?))",
+        (answer_ids,),
     )
     # there may be more answers to the same lines
     if deleted_answers == LINES_AT_ONCE:

@@ -1,6 +1,6 @@
 """What the bot said and did, as it is kept."""
 
-from forgetmenot.store import action_logs, bot_messages
+from forgetmenot.store import action_logs, bot_messages, person_deletion
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from tests.rows import put
@@ -70,6 +70,18 @@ async def test_actions_that_wait_are_found_by_their_index(db: Database) -> None:
     for query in (expired, waiting, running):
         plan = await db.rows(f"EXPLAIN QUERY PLAN {query}")
         assert "action_logs_open" in plan[0]["detail"]
+
+
+async def test_an_erasure_finds_answers_by_their_indexes(db: Database) -> None:
+    """It looks for them once for each part of somebody's lines: it must not read a month of replies each time."""
+    statements: list[str] = []
+    await db._writer.set_trace_callback(statements.append)
+    async with db.write() as tx:
+        await person_deletion.delete_chat(tx, "7")
+    [search] = [text for text in statements if "FROM bot_messages\n" in text]
+    plan = await db.rows(f"EXPLAIN QUERY PLAN {search}")
+    steps = {step["detail"] for step in plan}
+    assert not steps & {"SCAN bot_messages", "SCAN events"}
 
 
 async def test_replies_are_found_by_the_index_of_their_line_or_their_twitch_id(
