@@ -52,9 +52,9 @@ from forgetmenot.store.database import Database
 
 # What the policy lets run at once.
 ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
-# How a row begins that does not run at once.
+# The first status of a row whose action does not run at once.
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
-# After that an action's outcome is unknown, of which nothing is claimed.
+# Seconds after which an action's outcome is unknown: it is claimed neither as done nor as failed.
 TWITCH_ANSWERS_WITHIN_S = 3.0
 # How long (ms) after a failed undo the next one is tried, and how long after its action a temporary mode is given up.
 RETRY_AFTER = 15 * SECOND
@@ -105,7 +105,7 @@ class Executor(Struct, kw_only=True):
         log.info(
             "proposal",
             action=row_id,
-            # a name that is none of ours is a model's words, which no log holds
+            # A name that is not in the table is a model's words, and those are never logged.
             name=action.name if action else "unknown",
             verdict=decision.verdict,
             rule=decision.rule,
@@ -234,7 +234,7 @@ class Executor(Struct, kw_only=True):
         settings = self.settings()
         if row is None or not _still_waits(row, now):
             return _result("not_waiting", action_id)
-        # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
+        # Minutes have passed: meanwhile the target may have left, become a moderator or been timed out.
         policy_facts = await facts.gather_again(
             self.db, row, by, self.room_modes(), settings, now
         )
@@ -256,7 +256,7 @@ class Executor(Struct, kw_only=True):
             return _result("approval_denied", action_id, reason=decision.reason)
         revert_at = _revert_time(action, row.params, now)
         async with self.db.write() as tx:
-            # dock and chat may approve at the same moment: one of them gets the row
+            # The dock and chat may approve at the same moment: only one of them claims the row.
             is_claimed = await action_logs.claim(
                 tx, action_id, now, decided_by=by, revert_at=revert_at
             )
@@ -264,16 +264,8 @@ class Executor(Struct, kw_only=True):
             return _result("not_waiting", action_id)
         call = _call_of(row, policy_facts.target)
         outcome = await self._perform(action, action_id, call)
-        if outcome.kind is OutcomeKind.UNKNOWN:
-            return _result("approved_unknown", action_id)
-        if outcome.kind is not OutcomeKind.DONE:
-            return _result("approved_failed", action_id)
-        target_name = policy_facts.target.display_name if policy_facts.target else ""
         language = in_language(settings.bot.language)
-        line = wording.done_line(row.name, row.params, target_name, language)
-        return _result(
-            "approved", action_id, ok=True, about_id=row.target_id, line=line
-        )
+        return _approval_result(row, outcome.kind, policy_facts.target, language)
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action. `by`: who decided, for the log."""
@@ -431,6 +423,22 @@ def _is_unasked_refusal(
     return proposal.name not in policy_facts.asked_for
 
 
+def _approval_result(
+    row: LoggedAction,
+    outcome: OutcomeKind,
+    target: PersonFacts | None,
+    language: Language,
+) -> OperationResult:
+    """Return the result of an approval, by what became of the action."""
+    if outcome is OutcomeKind.UNKNOWN:
+        return _result("approved_unknown", row.id)
+    if outcome is not OutcomeKind.DONE:
+        return _result("approved_failed", row.id)
+    target_name = target.display_name if target else ""
+    line = wording.done_line(row.name, row.params, target_name, language)
+    return _result("approved", row.id, ok=True, about_id=row.target_id, line=line)
+
+
 def _name_of(person: PersonFacts | None) -> str:
     """Return a name as a sentence shows it; "" for nobody."""
     if person is None:
@@ -520,7 +528,7 @@ def _revert_time(
 def undoable(row: LoggedAction, now: int) -> Action | None:
     """Return the action of a row if it can be undone; None for one that has ended by itself, as a timeout does."""
     action = find(row.name)
-    # One of unknown outcome may have been done, and to undo what was not does no harm.
+    # An action of unknown outcome may have been done, and it does no harm to undo one that was not.
     if row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN}:
         return None
     if action is None or action.undo is None:

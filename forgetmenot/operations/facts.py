@@ -132,7 +132,7 @@ async def gather(
     asker = await _asker(people, event)
     target = await _target(people, proposal, asker, event, now)
     line = context.question or event.text
-    # by action: the words of the line that stand in the place of the model's
+    # By action: the words of the line that replace the model's.
     typed = request_words.typed_texts(
         event.text, context.question, target, asker, settings.bridge.effects
     )
@@ -156,7 +156,7 @@ async def _asker(people: _People, event: ChatEvent) -> PersonFacts:
     """Return what is stored of the speaker, with the names and badges of this message."""
     stored = await people.by_id(event.user_id)
     if stored is None:
-        # A first line is not stored yet, and of who opted out nothing ever is.
+        # A first line is not stored yet, and nobody who opted out ever is.
         stored = PersonFacts(event.user_id, "", newcomer=True)
     return replace(
         stored,
@@ -303,7 +303,7 @@ def _proposed_target(action: Action | None, proposal: Proposal) -> str | None:
     return None
 
 
-# What a prompt says of an action. Those that were denied or expired do not stand in it.
+# What a prompt says of an action. It does not mention those that were denied or expired.
 _STATES = {
     ActionStatus.DONE: "done",
     ActionStatus.UNDONE: "done, and undone since",
@@ -324,7 +324,7 @@ async def lately(
     actions = []
     for row in await action_logs.latest(source, limit, tuple(_STATES)):
         if row.at >= since:
-            # Only of what is done for certain may a reply say that it was done.
+            # A reply may claim an action only if it is certain that it was done.
             done_name = row.name if row.status is ActionStatus.DONE else ""
             actions.append(ActionDone(row.id, action_line(row), done_name))
     return tuple(reversed(actions))

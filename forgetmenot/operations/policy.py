@@ -26,9 +26,9 @@ from forgetmenot.operations.types import (
 )
 from forgetmenot.settings.schema import Mode, Settings
 
-# Refusals of one asker lately from which on nothing more of theirs is looked at.
+# How many of an asker's proposals may be refused lately before all of theirs are.
 MANY_REFUSALS = 3
-# Proposals that wait for a person: more would be approved without being read.
+# How many proposals may wait for a person: of more, people would approve some without reading them.
 MOST_WAITING = 5
 MOST_WAITING_OF_ONE = 2
 
@@ -110,7 +110,7 @@ def _setting(case: Case) -> Ruling | None:
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:
-    """Deny harm to whom Twitch calls immune, and where Twitch did not say."""
+    """Deny harm to somebody who is immune on Twitch, or of whom Twitch did not say whether they are."""
     is_immune = case.facts.immune
     if not case.action.harms or is_immune is False:
         return None
@@ -118,23 +118,23 @@ def _immune_on_twitch(case: Case) -> Ruling | None:
 
 
 def _protected(case: Case) -> bool:
-    """Return whether the settings' lists keep the target out of it."""
+    """Return whether the lists of targets in the settings forbid this one."""
     target = case.target
     if target is None or not case.guarded:
         return False
     actions = case.settings.actions
     if _is_listed(target, actions.denied_targets):
         return True
-    # A list of allowed targets, where there is one, allows harm to nobody else.
+    # If there is a list of allowed targets, nobody else may be harmed.
     if not case.action.harms or not actions.allowed_targets:
         return False
     return not _is_listed(target, actions.allowed_targets)
 
 
 def _newcomer(case: Case) -> bool:
-    """Return whether the target is new here, and the idea the model's own.
+    """Return whether the target is new here, and no moderator named them.
 
-    A moderator who names somebody means it: spammers are newcomers. What they ask for still waits for a person's yes.
+    Spammers are newcomers, so a moderator may ask for one to be harmed; what always needs a person still waits for one.
     """
     if not case.action.harms or not case.settings.actions.newcomer_protection:
         return False
@@ -149,10 +149,13 @@ def _possible(case: Case) -> Ruling | None:
 
 
 def _consent(case: Case) -> Ruling | None:
-    """Let what somebody has to agree to happen only to the asker, or to whom a person approves."""
+    """Rule on an action that its target has to agree to: only the asker can have it done to themselves.
+
+    A moderator's request for somebody else waits for a person.
+    """
     if not case.action.consent or case.target is None:
         return None
-    # who asks for a timeout of their own has agreed to it
+    # Whoever asks to be timed out has agreed to it.
     if _is_asker(case) and case.action.name in case.facts.asked_for:
         return None
     if case.facts.asker.role.moderates:
@@ -167,17 +170,17 @@ def _unasked(case: Case) -> bool:
     """
     action = case.action
     facts = case.facts
-    # what is written into the memory are the asker's own words, never the model's
+    # Only the asker's own words are written into the memory, so there must be some.
     if action.typed:
         return action.name not in facts.typed
     if action.name in facts.asked_for:
         return False
-    # a guarded action may be asked for in words that no pattern reads, unless they ask for nothing at all
+    # A guarded action may have been asked for in words that no pattern knows, unless the line asks for nothing at all.
     return facts.asks_nothing if case.guarded else bool(action.asks)
 
 
 def _for_everybody(case: Case) -> Ruling | None:
-    """Ask a person about what concerns everybody, unless a moderator asked for exactly that."""
+    """Rule on an action that concerns all of chat: a moderator's own words allow it, else a person is asked."""
     if not case.action.channel_wide:
         return None
     facts = case.facts
@@ -186,7 +189,7 @@ def _for_everybody(case: Case) -> Ruling | None:
         is_asked = False
     if is_asked and facts.asker.role.moderates:
         return None
-    # a free action that nobody asked for is only noise in the queue; a guarded one may be worth a moderator's time
+    # Nobody has asked: a guarded action may still be worth a moderator's time, a free one would only fill the queue.
     if is_asked or case.guarded:
         return _ask_a_person()
     return _deny("asked_in_words")
@@ -224,9 +227,9 @@ def _never_alone(case: Case) -> Ruling | None:
 
 
 def _would_wait(case: Case) -> bool:
-    """Return whether another rule requires a person."""
+    """Return whether a rule requires a person, so that the proposal would wait in the queue."""
     for rule in RULES:
-        # this one would ask itself
+        # The rule that calls this.
         if rule.name == "queue_full":
             continue
         ruling = rule.check(case)
@@ -298,11 +301,11 @@ RULES: tuple[Rule, ...] = (
         overridable=True,
     ),
     _denies("queue_full", _queue_full, overridable=True),
-    # before a person is asked: nothing is offered that could not be done after their yes
+    # Before the rule that asks a person, so that nobody approves what cannot be done.
     Rule("possible", _possible),
-    # late, because it is the only rule whose fact costs a request; until it was asked the rule does not object
+    # Late, because its fact costs a request to Twitch. While Twitch was not asked, the rule does not object.
     Rule("immune", _immune_on_twitch),
-    # the last refusal, so that a preview names whatever else would have refused it
+    # The last refusal, so that in a preview any other reason is named first.
     _denies("silent_preview", lambda case: case.settings.bot.mode is Mode.SHADOW),
     Rule("always_asks", _never_alone),
 )
@@ -353,7 +356,7 @@ def _objection(case: Case, params: dict[str, str]) -> Decision | None:
         if case.facts.approved_by and is_overridden:
             continue
         decision = Decision(verdict, rule.name, why, params)
-        # a refusal of any rule comes before the question of an earlier one
+        # A refusal counts at once, even if an earlier rule only wants to ask a person.
         if verdict is Verdict.DENY:
             return decision
         if question is None:

@@ -33,10 +33,10 @@ async def run(
 ) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.operations.get(name)
-    # Chat is answered nothing then: the line may be talk, or a command of another bot.
+    # Chat gets no answer to "not_allowed": the line may be talk, or a command of another bot.
     if operation is None or operation.handler is None or not operation.permits(asker):
         return OperationResult(ok=False, code="not_allowed")
-    # those that may wait for the disk do their own flush: here a full disk would end them with an error
+    # On a full disk the flush fails here. An operation that waits for the disk flushes in its handler instead.
     flushes_itself = operation.waits and asker.surface is Surface.CHAT
     if not flushes_itself:
         await context.flush()
@@ -51,7 +51,8 @@ async def run(
         return OperationResult(ok=False, code=f"refused:{refusal.rule}", target=target)
     except (InputError, SettingsError) as error:
         return OperationResult(ok=False, code="input", data={"sentence": str(error)})
-    # Chat goes on with the prefix that the provider has in its cache; the streamer expects to see the change.
+    # The streamer expects the next reply to know the change. For a change by chat, the prefix stays as it is, because
+    # the provider has it in its cache.
     if result.ok and operation.edits_memory and asker.surface is Surface.DOCK:
         await context.refresh()
     return result

@@ -55,22 +55,23 @@ async def resolve_target(
     *,
     may_be_short: bool = False,
 ) -> Target:
-    """Return whom a name in chat means; an empty one means the asker. Raises Refused.
+    """Return whom a name in chat means.
 
-    `may_be_short`: also a nickname or a short form.
+    An empty name, "me" and the asker's own names mean the asker. Raises Refused if nobody has the name, if several
+    people may be meant, or if a viewer names somebody else. `may_be_short`: a nickname or a short form is enough.
     """
     folded = name.removeprefix("@").casefold()
     own_names = {asker.login.casefold(), asker.display_name.casefold()}
     if folded in SELF_WORDS or folded in own_names:
         return own_target(asker)
-    # Before anybody is looked up: a viewer is not told who is known here.
+    # Refused before anybody is looked up, so that a viewer does not learn who is known here.
     if not asker.moderates:
         raise Refused("not_yours")
     is_channel_word = folded in CHANNEL_WORDS
-    # behind an @ it is a viewer who has that name, if there is one
+    # With an @ it is the viewer of that name, if there is one.
     if is_channel_word and not name.startswith("@"):
         return Target()
-    # a bare number that is typed in chat is somebody's name, never an id
+    # In chat a number is somebody's name, never an id: names.resolve takes it as one behind an @.
     typed = f"@{folded}" if folded.isdecimal() else name
     viewer_id = await _only_one_meant(context, typed, may_be_short=may_be_short)
     if viewer_id is None and is_channel_word:
@@ -106,7 +107,7 @@ async def _only_one_meant(
     *,
     may_be_short: bool,
 ) -> str | None:
-    """Return the id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
+    """Return the id of the viewer whom a name means; None if nobody has it. Raises Refused if several people do."""
     present = await active_now(
         context.db, context.settings().people, context.clock.now()
     )
@@ -114,7 +115,7 @@ async def _only_one_meant(
         context.db, name, present=present, may_be_short=may_be_short
     )
     if len(viewer_ids) > 1:
-        # With their logins or ids, because the names that are shown may be the same.
+        # Listed with logins or ids, since their display names may be the same.
         listed = await names.told_apart(context.db, viewer_ids)
         raise Refused("which_viewer", name=name.removeprefix("@"), viewers=listed)
     return viewer_ids[0] if viewer_ids else None

@@ -135,7 +135,7 @@ class Action(Struct, frozen=True):
     scope: str = ""
     undo: Runner | None = None
     cooldown_s: int = 0
-    # it is undone by itself after its seconds
+    # the bot undoes it after the number of seconds among its parameters
     reverts: bool = False
     needs_live: bool = False
     # its target must not be immune
@@ -148,7 +148,7 @@ class Action(Struct, frozen=True):
     self_only: bool = False
     mode: str = ""
     asks: str = ""
-    # the parameter that is what the asker typed, never what a model wrote: without it, nothing is done
+    # the parameter that the asker must have typed; a model's text for it is not used
     typed: str = ""
 
     @property
@@ -264,12 +264,12 @@ class OperationContext(Struct):
     eraser: "Eraser"
     privacy: "PrivacyService"
     approvals: ApprovalQueue | None = None
-    # makes lines that were just heard readable
+    # stores the lines that were just heard
     flush: Callable[[], Awaitable[object]] = _nothing
-    # has the prompt's prefix and recall's cache read the memory again
+    # makes the prompt's prefix and recall's cache read the memory again
     refresh: Callable[[], Awaitable[object]] = _nothing
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply
-    # a model's words for a note after a correction that no form fits; None if it does not say
+    # has a model word a note and its correction as one sentence; None if it gives none
     reword: Callable[[str, str], Awaitable[str | None]] = _no_words
     # says a line in chat and pins it
     say_and_pin: Callable[[str], Awaitable[Outcome]] = _no_account
@@ -293,11 +293,11 @@ class Operation(Struct, frozen=True):
     params: tuple[Parameter, ...] = ()
     chat: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
-    # a right of the viewer's: it waits until the memory can be written, and flushes by itself
+    # a viewer has a right to it, so where the disk is full it waits; its handler stores the lines just heard itself
     waits: bool = False
     # neither the line that asks for it nor its answer is stored (memory/ingest)
     leaves_nothing: bool = False
-    # the next reply must see it when the streamer asks for it
+    # the memory is read again before the next reply, if it was asked for in the dock
     edits_memory: bool = False
     # typed as a reply to somebody's line, it is about that line
     about_replied_line: bool = False

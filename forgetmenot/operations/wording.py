@@ -23,9 +23,9 @@ _KEPT_FREE = 60
 MOST_QUOTED = 120
 # From when on `!memory` says how long ago something was first said.
 OLD = 30 * DAY
-# What a person types instead, where the model read a wish that code does not read: their answer names the command.
+# Actions that a viewer may have asked for in words that code does not read. Their refusal names the command to type.
 TYPED_INSTEAD = frozenset({"remember", "forget"})
-# The rules that deny what nobody could have done now.
+# The rules that deny what cannot be done now, whoever asks.
 IMPOSSIBLE = frozenset({"possible", "stream_live"})
 # A parameter in the form of a command: `note` in "!edit <note>".
 _PARAMETER = re.compile(r"(?<=[<\[])\w+(?=[>\]])")
@@ -61,7 +61,7 @@ def line_for(
         return done_line(proposal.name, decision.params, target, language)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
-    # the model's words for it may claim that it was done, in a language that no filter of ours reads
+    # The model's words may claim that it was done, in a language that the filters do not read, so they are not used.
     if decision.verdict is Verdict.DENY and proposal.name in TYPED_INSTEAD:
         return language(f"action.not_done.{proposal.name}")
     return harmless(proposal.if_refused, language)
@@ -240,7 +240,7 @@ def _quoted_note(note_id: object, fact: object) -> str:
 
 
 def _list_of_notes(result: OperationResult) -> str:
-    """Return several notes, by which somebody may choose one."""
+    """Return several notes with their numbers, so that somebody can choose one."""
     quotes = []
     for note in _rows(result.data["notes"]):
         quotes.append(_quoted_note(note["id"], note["fact"]))
@@ -252,7 +252,7 @@ def _memory(result: OperationResult, language: Language) -> str:
     lines = _lines_of_memory(result.data, language)
     limit = int(str(result.data["max_chars"])) - _KEPT_FREE
     start = language("chat.memory", **_people(result, language))
-    # The first fact stands there in any case, cut if need be.
+    # The first fact is always shown, cut where it is too long.
     text = start + lines[0][: limit - len(start)]
     fitting = 1
     for line in lines[1:]:
@@ -496,7 +496,7 @@ def _rows(value: object) -> Sequence[Any]:
     return value if isinstance(value, Sequence) else ()
 
 
-# Results of which one text with values filled in would not do.
+# Results whose answer is more than one text with values filled in.
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "approved": _ready_made("line"),
     "approved_unknown": _approved_unknown,

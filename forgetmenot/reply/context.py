@@ -918,7 +918,7 @@ def _namings(
 def _unclear_names(
     namings: Iterable[Naming], people: Mapping[str, Viewer]
 ) -> tuple[UnclearName, ...]:
-    """Return the words that may name several people, all of whom are known."""
+    """Return the words that may name several people, if all of these people are in the material."""
     unclear = []
     for naming in namings:
         viewer_ids = naming.viewer_ids
@@ -955,11 +955,10 @@ def _without_ordinary_words(
     speaker_notes: Sequence[Recalled],
     question: str,
 ) -> TailMaterial:
-    """Return the material without people whose name is an ordinary word that the question means.
+    """Return the material without people whose name is an ordinary word, if the question means the word.
 
-    It does where a note about somebody else has the word. "who plays drums?" does not mean the
-    viewer `drums` where somebody is known to play them, nor does "how long have I played drums?"
-    where the speaker does.
+    It means the word if a note about somebody else has it. If bob is known to play drums, "who plays
+    drums?" is not about the viewer `drums`; nor is "how long have I played drums?" of bob.
     """
     recalled_notes = [*material.anybody]
     if speaks_of_self(question):

@@ -55,11 +55,11 @@ from forgetmenot.text.clean import clean
 # Ids of lines, and viewers, that are kept in memory.
 EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
-# Answers that are compared with a line that may say the same as a reward.
+# How many of the last answers are searched for one to the same words, as a line of chat or as a reward.
 ANSWERS_REMEMBERED = 20
-# A question of many lines is waited for this many times as long as for one.
+# For a question of several lines, the bot waits at most this many times as long as for one line.
 GATHERING_LIMIT = 4
-# Who has not spoken for this long (ms), or since the start, may be greeted.
+# Whoever has not spoken for this long (ms), or since the start, may be greeted.
 ABSENCE = 12 * HOUR
 
 
@@ -175,9 +175,9 @@ class ReplyEngine:
             if trigger is None:
                 return None
         try:
-            # So that a newcomer is somebody by the time their row is written.
+            # So that a newcomer has a row before the reply's row refers to them.
             await self._flush()
-            # In this run `_taken_up` knows; this is for a line that an earlier run has answered.
+            # `_taken_up` knows the lines of this run. An earlier run may have answered this one.
             if await bot_messages.is_answered(self._db, event.id):
                 return None
             pending = await self._begin(trigger, settings)
@@ -205,7 +205,7 @@ class ReplyEngine:
         talks = self.conversation_tracker.conversations()
         trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
         trigger = self._joined_with_waiting(event, trigger, talks)
-        # After the trigger is known: this line must not count as one that came between.
+        # Noted after the trigger was read: for that, this line must not count as one in between.
         self.conversation_tracker.note_line(event)
         if trigger is None or self._is_repeated(event.id):
             return None
@@ -278,7 +278,7 @@ class ReplyEngine:
         None if a later line came meanwhile: its own call returns the whole question.
         """
         viewer_id = trigger.event.user_id
-        # An earlier line of the question is waited with already.
+        # An earlier line of the same question waits already.
         goes_on = viewer_id in self._gathering
         self._gathering[viewer_id] = trigger
         since = self._gathering_since.setdefault(viewer_id, trigger.event.at)
@@ -467,7 +467,7 @@ class ReplyEngine:
             reason_to_drop=words.reason_to_drop,
         )
         sent = await self._outbox.send(message)
-        # One of unknown fate counts as an answer, so that nobody gets two.
+        # A message of unknown fate may have gone out. It counts as an answer, so that nobody gets two.
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
             self._note_answer(pending, words.text)
         return Reply(pending.reply_id, sent.status, words.text, sent.detail)

@@ -80,7 +80,7 @@ async def preview(
     signed in with. A line that asks nothing is taken for a mention. Raises StoreError.
     """
     recall = Recall(db=db, settings=lambda: settings, clock=clock)
-    # A bot that hears chat has read ahead by now; here nothing has.
+    # A running bot has indexed episodes and notes by now; this one has to begin here.
     await recall.prepare()
     if identity is None:
         state = await channel_state.read_all(db)
@@ -299,7 +299,7 @@ def _cost(
 ) -> str:
     """Return what a reply cost, in words; "" where the provider did not report its tokens."""
     billed = reply.usage.get("billed")
-    # A local server that counts nothing, or a reply for which no model was asked.
+    # The server does not count tokens, or no model was asked.
     if billed is None:
         return ""
     cached = reply.usage.get("cached") or 0
@@ -396,7 +396,7 @@ def one_line(trail: ReplyExplanation, language: Language = ENGLISH) -> str:
     reply = trail.reply
     trigger_name = reply.trigger.replace("-", "_")
     trigger_key = f"why.{trigger_name}"
-    # One text does for all ways of speaking to the bot.
+    # All ways of speaking to the bot share one text.
     if trigger_key not in language:
         trigger_key = "why.mention"
     trigger = language(trigger_key, who=language.reason(trail.viewer_name))

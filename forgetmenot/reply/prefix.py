@@ -35,7 +35,7 @@ class PrefixKeeper(Struct):
     _note_ids: tuple[int, ...] = ()
     # the stream's title and category that stand in it
     _stream: tuple[str, str] = ("", "")
-    # of what was suppressed when the prefix was composed
+    # the revision of the suppressed topics when the prefix was composed
     revision: notes.Revision = ()
 
     async def current(self) -> Prefix:
@@ -53,7 +53,7 @@ class PrefixKeeper(Struct):
     async def refresh(self) -> Prefix:
         """Compose the prefix from what is known now, and return it. Raises StoreError."""
         settings = self.settings()
-        # Read before the material: what is suppressed meanwhile makes the next call compose again.
+        # Read before the material: if a topic is suppressed meanwhile, the next call composes again.
         self.revision = await self.db.together(notes.suppression_revision)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)

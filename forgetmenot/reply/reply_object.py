@@ -43,13 +43,13 @@ from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.text.words import SENTENCE_MARKS
 
-# Ids of notes that are read of an answer.
+# How many ids of notes are read from an answer.
 NOTES_LIMIT = 20
-# Characters of the words to look up.
+# How many characters a model may ask to look up.
 LONGEST_LOOK_UP = 120
 UNREADABLE = reason("no_answer")
 NOTHING_TO_SAY = reason("nothing_to_say")
-# What a line that asks for nothing, and is no question, may still lead to.
+# The actions that a model may propose even for a line that asks for nothing and is no question.
 CORRECTING = frozenset({"correct"})
 
 _TEXT = {"type": "string"}
@@ -67,7 +67,7 @@ class ModelReply(Struct, frozen=True):
     proposal: Proposal | None = None
     # why there are no words, or that they were cut
     problem: str = ""
-    # the ids that it names
+    # the ids of the notes that it used
     notes: tuple[int, ...] = ()
     # words to look in the memory with, before it answers again
     look_up: str = ""
@@ -92,7 +92,7 @@ def switched_on(
     """
     actions = []
     for action in ACTIONS:
-        # Without an effect in the settings the model would make one up.
+        # If the settings have no effect, the model would make one up, so the action is not offered.
         is_without_effect = _needs_effect(action) and not effects
         if class_mode(action, settings) != "off" and not is_without_effect:
             actions.append(action)
@@ -139,7 +139,7 @@ def reply_schema(
     for action in switched_on(settings, effects):
         if action.name in among and _could_get(action, role):
             actions.append(action)
-    # In the order in which the model is to write them.
+    # The order of the properties is that in which the model writes them.
     properties: dict[str, Any] = {}
     optional = set()
     if actions:

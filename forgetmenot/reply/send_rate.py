@@ -40,8 +40,8 @@ class SendRateLimiter:
 
     def call_ended(self, now: int) -> None:
         """Count the last message from now on: Twitch may have got it only at the end of the call."""
-        # The newest is this call's, or that of a line without a row that was sent beside it. They
-        # are seconds apart, and the number of messages is right.
+        # The newest time may be that of another line (`say_without_row`), which was sent meanwhile. They
+        # are at most seconds apart, and the number of messages stays right.
         self._called_at[-1:] = [now]
         self._last_call_at = now
 

@@ -56,7 +56,7 @@ _PERMANENTLY = re.compile(
     r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z",
     re.IGNORECASE,
 )
-# What means the note that the bot just used.
+# Words that mean the note that the bot has just used.
 _THAT = re.compile(
     r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE
 )
@@ -120,7 +120,7 @@ async def edit(request: Request) -> OperationResult:
     if request.is_in_chat:
         await refuse_not_stored(request)
     if not request.asker.viewer_id:
-        # A fact is somebody's word: on the command line, the streamer's.
+        # A note needs somebody who said it. On the command line that is the streamer.
         login = await channel_state.read(request.db, "login") or ""
         streamer = await owner(request.db, request.asker.surface, login, request.now)
         request = replace(request, asker=streamer)
@@ -128,7 +128,7 @@ async def edit(request: Request) -> OperationResult:
         note = await _note_to_edit(request)
         if request.is_in_chat:
             return await _edited(request, note, amendment(typed))
-        # The dock shows the whole note, so what comes back is the whole note as well.
+        # The dock and the command line send the whole new text, not a part to replace.
         whole_note = Amendment(typed, sentence=typed)
         return await _edited(request, note, whole_note)
     about = own_target(request.asker)
@@ -137,7 +137,7 @@ async def edit(request: Request) -> OperationResult:
         about, rest = await subject_and_rest(request, typed)
     change = amendment(rest)
     matches = await _notes_to_edit(request, about, change)
-    # A single word is no fact that could be added where no note fits it.
+    # No note fits, and a single word is no fact that could become a new note.
     if not matches and len(words(change.right)) < 2:
         raise Refused("whole_note", command="!edit")
     if not matches and not change.says_it:
@@ -152,7 +152,7 @@ async def _note_to_edit(request: Request) -> Note:
     note = await notes.get(request.db, note_id)
     if note is None and not request.is_in_chat:
         raise FactRefused("not_found")
-    # whether it is another's is not for them to know
+    # The same answer in both cases, so that nobody learns whether somebody else has that note.
     if note is None or not may_change(request.asker, note):
         raise Refused("no_note", id=note_id)
     return note

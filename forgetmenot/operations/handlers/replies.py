@@ -28,7 +28,7 @@ async def _rated_reply(request: Request) -> BotMessage | None:
     reply_id = request.number("id")
     if reply_id:
         return await bot_messages.get(request.db, reply_id)
-    # An answer to a command was no reply of the model's, which is what is rated.
+    # Only replies of a model are rated, not answers to commands.
     since = request.now - RATED_WITHIN
     replies = await bot_messages.recently_sent(request.db, 1, since, commands=False)
     return replies[0] if replies else None
@@ -40,7 +40,7 @@ async def why(request: Request) -> OperationResult:
     if reply_id:
         reply = await bot_messages.get(request.db, reply_id)
     else:
-        # Also one that was only thought, in the silent preview.
+        # That may be a reply of the silent preview, which was never sent.
         reply = await bot_messages.latest(request.db)
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
