@@ -74,8 +74,18 @@ async def shown_and_hidden(
     source: Source, viewer_ids: Collection[str]
 ) -> tuple[dict[str, str], frozenset[str]]:
     """Return the present display names of these people, and the hidden ones among them."""
-    not_shown = await hidden(source, viewer_ids)
-    return await names(source, set(viewer_ids) - not_shown), not_shown
+    rows = await source.rows(
+        f"SELECT id, coalesce(display_name, login), {_IS_HIDDEN} {_AMONG}",
+        (viewer_ids,),
+    )
+    shown_names: dict[str, str] = {}
+    hidden_ids: set[str] = set()
+    for viewer_id, name, is_hidden in rows:
+        if is_hidden:
+            hidden_ids.add(viewer_id)
+        elif name is not None:
+            shown_names[viewer_id] = name
+    return shown_names, frozenset(hidden_ids)
 
 
 async def named_in(source: Source, texts: Iterable[str]) -> dict[str, str]:
