@@ -26,13 +26,19 @@ from forgetmenot.domain import (
     Viewer,
 )
 from forgetmenot.durations import DAY, MINUTE
+from forgetmenot.prompt.chat_speed import FAST, MEASURED_OVER
 from forgetmenot.prompt.material import A_FEW, Past, UnclearName
-from forgetmenot.text.clean import clean, without_repeated_words, words_key
+from forgetmenot.text.clean import clean, without_repeated_words
 from forgetmenot.text.dates import periods_in
 from forgetmenot.text.days import ago, iso_day, local_time
 from forgetmenot.text.mentions import SOMEBODY, fence, shown_name, with_names
 from forgetmenot.text.tokens import clip_bytes, estimate_tokens
-from forgetmenot.text.words import sentences_of, text_cache
+from forgetmenot.text.words import (
+    LINES_CACHED,
+    key_of_line,
+    sentences_of,
+    text_cache,
+)
 
 # How many bytes of a text stand in one row: enough for 360 Latin letters, or 120 Chinese signs.
 LINE_BYTES = 360
@@ -44,8 +50,6 @@ DIGEST_CHARS = 500
 # Words of an episode or a recap in the prefix. What of it fits a message stands in the tail, whole.
 PREFIX_EPISODE_WORDS = 60
 TOGETHER_TOKENS = 12
-# Lines of chat whose words are kept from one prompt to the next: many more than stand in one.
-LINES_CACHED = 1_024
 NAME_BYTES = 60
 # In words, because small models read a digit here as the number of a note.
 _NUMBER_WORDS = (
@@ -196,7 +200,7 @@ class RowWriter(Struct, frozen=True):
         Each line has a row; all lines with the same words of more than A_FEW people have one together, where the last
         of them was said: "18 people: RAID".
         """
-        keys = [_words_of_line(line.text) for line in lines]
+        keys = [key_of_line(line.text) for line in lines]
         lines_by_words: dict[str, list[PromptLine]] = defaultdict(list)
         for key, line in zip(keys, lines, strict=True):
             lines_by_words[key].append(line)
@@ -423,13 +427,7 @@ def wishes_of(viewer: Viewer) -> list[str]:
     return wishes
 
 
-# The same lines stand in one prompt after the other: these two were a tenth of what a prompt computes.
-@text_cache(LINES_CACHED)
-def _words_of_line(text: str) -> str:
-    """Return the words of a line of chat by which others have the same ones (`words_key`)."""
-    return words_key(text)
-
-
+# The same lines stand in one prompt after the other.
 @text_cache(LINES_CACHED)
 def _folded_line(text: str) -> str:
     """Return a line of chat, clean and in small letters."""
@@ -439,6 +437,29 @@ def _folded_line(text: str) -> str:
 def said_words(line: PromptLine) -> tuple[str | None, str]:
     """Return who said which words, to tell whether a line is repeated."""
     return (line.viewer_id, _folded_line(line.text))
+
+
+def are_enough(
+    lines: Sequence[PromptLine],
+    speaker_id: str,
+    now: int,
+) -> bool:
+    """Return whether the newest lines of chat make all rows of it, so that older ones may stay unread.
+
+    They do if chat is not fast, no two people had the same words, which many may have had before, and enough lines are
+    left without the speaker's and repeated ones. What one person says again minutes after many did is a row of theirs.
+    `lines`: oldest first. `now` in ms.
+    """
+    if lines[0].at >= now - MEASURED_OVER:
+        return False
+    others = [line for line in lines if line.viewer_id != speaker_id]
+    speakers_and_words = set(map(said_words, others))
+    # more than are shown while chat is not fast: some may speak of what is suppressed
+    if len(speakers_and_words) < FAST.chat_lines:
+        return False
+    speakers_and_keys = {(line.viewer_id, key_of_line(line.text)) for line in others}
+    keys = {key for _speaker, key in speakers_and_keys}
+    return len(keys) == len(speakers_and_keys)
 
 
 def without_repeats(

@@ -53,6 +53,7 @@ from forgetmenot.prompt.material import (
     UnclearName,
     stranger,
 )
+from forgetmenot.prompt.rows import are_enough
 from forgetmenot.reply.prefix import PrefixKeeper, row_ids
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, current_persona
@@ -88,9 +89,10 @@ REPLIES_REACH_BACK = DAY
 RECENT_ACTIONS_WINDOW = 2 * HOUR
 SAME_TOPIC_WITHIN = MINUTE
 SPOKEN_LINES = 6
-# Lines that are read for the prompt's chat. They are more than it shows: a raid says the same words
-# a hundred times, and they become one row.
-CHAT_READ = 5 * FAST.chat_lines
+# Lines that are read for the prompt's chat: mostly the few; all where they do not suffice. They are more
+# than it shows: a raid says the same words a hundred times, and they become one row.
+FEW_READ = 2 * FAST.chat_lines
+ALL_READ = 5 * FAST.chat_lines
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
 # What the book has for a question that asks when something was.
@@ -361,7 +363,7 @@ class ContextGatherer(Struct, frozen=True):
             until=event.at,
             limit=OWN_LINES + 2,
         )
-        chat = await events.lines(source, since=since, until=event.at, limit=CHAT_READ)
+        chat = await _lines_of_chat(source, since, context)
         happened = await events.reported_events(
             source,
             since=context.now - HAPPENED_REACHES_BACK,
@@ -759,6 +761,19 @@ def _note_ids(recalled_notes: Iterable[Recalled]) -> set[int]:
 
 
 # ── the lines ─────────────────────────────────────────────────────────────────────────────────
+
+
+async def _lines_of_chat(
+    source: Source,
+    since: int,
+    context: _MessageContext,
+) -> list[PromptLine]:
+    """Return the newest lines of chat after a time (ms), oldest first: all that its rows may be made of."""
+    event = context.event
+    few = await events.lines(source, since=since, until=event.at, limit=FEW_READ)
+    if len(few) < FEW_READ or are_enough(few, event.user_id, context.now):
+        return few
+    return await events.lines(source, since=since, until=event.at, limit=ALL_READ)
 
 
 async def _continued_lines(

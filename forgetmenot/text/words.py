@@ -18,11 +18,13 @@ from typing import Any, TypeVar, cast
 
 import Stemmer
 
-from forgetmenot.text.clean import fold_word, plain
+from forgetmenot.text.clean import fold_word, plain, words_key
 from forgetmenot.text.mentions import MENTION
 
 Reader = TypeVar("Reader", bound=Callable[..., Any])
 _cache_clears: list[Callable[[], None]] = []
+# Lines of chat of which something is kept from one prompt to the next: many more than one is made of.
+LINES_CACHED = 1_024
 
 
 def text_cache(limit: int) -> Callable[[Reader], Reader]:
@@ -141,6 +143,19 @@ def words(text: str) -> list[str]:
     for match in _TOKEN.finditer(folded_text):
         text_words += _words_of_token(match)
     return text_words
+
+
+# The same lines of chat stand in one prompt after the other.
+@text_cache(LINES_CACHED)
+def words_of_line(text: str) -> tuple[str, ...]:
+    """Return the words of a line of chat, each once, in their order; kept for the next prompt."""
+    return tuple(dict.fromkeys(words(text)))
+
+
+@text_cache(LINES_CACHED)
+def key_of_line(text: str) -> str:
+    """Return by what others have the same words as a line of chat (`words_key`); kept for the next prompt."""
+    return words_key(text)
 
 
 def _words_of_token(match: re.Match[str]) -> list[str]:

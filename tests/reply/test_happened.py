@@ -10,6 +10,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind, Prompt, Redaction
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.prompt.assemble import assemble
+from forgetmenot.prompt.chat_speed import FAST, QUIET
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
@@ -93,6 +94,44 @@ async def test_a_raid_is_seen_above_the_noise_that_it_makes(
     assert RAID in block(shown, "happened")
     assert block(shown, "chat").count("OX RAID") == 1
     assert "20 people: OX RAID" in block(shown, "chat")
+
+
+async def test_everybody_of_a_raid_counts_minutes_later(
+    bot: Bot, clock: ManualClock
+) -> None:
+    for number in range(60):
+        await clock.advance(SECOND)
+        await bot.hear(
+            said(clock, f"ox{number}", f"7{number}", f"raider{number}", "OX RAID")
+        )
+    await clock.advance(5 * MINUTE)
+    for number in range(5):
+        await bot.hear(said(clock, f"a{number}", ALICE, "alicequux", f"jump {number}"))
+    shown = await prompt(bot, clock, "who raided us?")
+    assert "60 people: OX RAID" in block(shown, "chat")
+
+
+async def test_fast_chat_shows_as_many_rows_as_its_speed_asks_for(
+    bot: Bot, clock: ManualClock
+) -> None:
+    for number in range(100):
+        await clock.advance(SECOND)
+        await bot.hear(said(clock, f"a{number}", ALICE, "alicequux", f"jump {number}"))
+    shown = await prompt(bot, clock, "what now?")
+    assert block(shown, "chat").count(": jump ") == FAST.chat_lines
+
+
+async def test_a_speaker_who_typed_most_lines_still_sees_those_of_others(
+    bot: Bot, clock: ManualClock
+) -> None:
+    for number in range(20):
+        await clock.advance(10 * SECOND)
+        await bot.hear(said(clock, f"a{number}", ALICE, "alicequux", f"jump {number}"))
+    for number in range(40):
+        await clock.advance(10 * SECOND)
+        await bot.hear(said(clock, f"b{number}", BOB, "bobquux", "and again"))
+    shown = await prompt(bot, clock, "what now?")
+    assert block(shown, "chat").count(": jump ") == QUIET.chat_lines
 
 
 async def test_a_few_people_with_the_same_words_keep_a_line_each(
