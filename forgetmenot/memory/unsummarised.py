@@ -8,7 +8,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from forgetmenot.domain import PromptLine
@@ -24,11 +24,10 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.clean import plain, words_key
 from forgetmenot.text.meaning import WordTable
 from forgetmenot.text.questions import is_question, speaks_of_self
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.words import stem, words
+from forgetmenot.text.words import key_of_line, stem, words_of_line
 
 MOST_LINES = 6
 # The newest lines, of the people asked for or of anybody, that are compared with the question.
@@ -40,9 +39,6 @@ MOST_ASKED_WORDS = 40
 LEAST_NEARNESS = 0.4
 # What part of the best line's score a line must have.
 LEAST_OF_BEST = 0.5
-# Letters at the end of a word that a form of it may not have, and letters that are looked for at least.
-MOST_ENDING = 2
-SHORTEST_BEGINNING = 3
 # Letters at the beginning of a word that are hardly ever wrong.
 UNTOUCHED_BY_SLIPS = 2
 
@@ -93,8 +89,8 @@ def _without_chants(lines: Sequence[PromptLine]) -> list[PromptLine]:
     """Return the lines whose words only one person typed: what many shout alike stands in the chat, in one line."""
     people_by_words: dict[str, set[str | None]] = defaultdict(set)
     for line in lines:
-        people_by_words[words_key(line.text)].add(line.viewer_id)
-    return [line for line in lines if len(people_by_words[words_key(line.text)]) == 1]
+        people_by_words[key_of_line(line.text)].add(line.viewer_id)
+    return [line for line in lines if len(people_by_words[key_of_line(line.text)]) == 1]
 
 
 def _statements(
@@ -113,15 +109,12 @@ def _statements(
 
 
 class _AskedWord:
-    """A word of the question, to be compared with the words of lines.
-
-    `shares`: the stems of the words that count as it, and how much (0 to 1). `beginnings`: how these words begin; a
-    line without any of these letters has none of the words.
-    """
+    """A word of the question, to be compared with the words of lines."""
 
     def __init__(self, word: str, table: WordTable | None) -> None:
         word_stem = stem(word)
-        self.shares = {word_stem: 1.0}
+        # by stem, each word that counts as it, with how much (0 to 1)
+        self._shares = {word_stem: 1.0}
         number = None
         if table is not None:
             number = table.number(word_stem)
@@ -130,43 +123,49 @@ class _AskedWord:
                 if nearness < LEAST_NEARNESS:
                     continue
                 near_stem = table.stem_of(near_number)
-                self.shares.setdefault(near_stem, NEAR_WEIGHT * nearness)
-        self.beginnings = [_beginning(form) for form in self.shares]
+                self._shares.setdefault(near_stem, NEAR_WEIGHT * nearness)
         # a word that the table does not list may be misspelt
-        self._misspelt: str | None = None
-        if number is None:
-            self._misspelt = word
-            self.beginnings.append(word[:UNTOUCHED_BY_SLIPS])
+        self._misspelt = word if number is None else None
 
-    def share_of(self, line_word: str) -> float:
-        """Return how much a word counts as this one: 1 for its forms, 0 for most."""
-        share = self.shares.get(stem(line_word), 0.0)
-        if share == 0.0 and self._is_slip(line_word):
-            return SPELT_WEIGHT
-        return share
-
-    def _is_slip(self, line_word: str) -> bool:
-        """Return whether a word may be this one with a slip of the finger."""
+    def shares_in(self, lines: "_LineWords") -> dict[str, float]:
+        """Return the words of lines that count as this one, each with how much: 1 for its forms."""
+        shares = {}
+        for word_stem, share in self._shares.items():
+            for line_word in lines.by_stem.get(word_stem, ()):
+                shares[line_word] = share
         if self._misspelt is None:
-            return False
-        start = self._misspelt[:UNTOUCHED_BY_SLIPS]
-        return line_word.startswith(start) and is_one_slip(self._misspelt, line_word)
+            return shares
+        beginning = self._misspelt[:UNTOUCHED_BY_SLIPS]
+        for line_word in lines.by_beginning.get(beginning, ()):
+            if line_word not in shares and is_one_slip(self._misspelt, line_word):
+                shares[line_word] = SPELT_WEIGHT
+        return shares
 
 
-def _beginning(form: str) -> str:
-    """Return the letters with which every form of a word begins."""
-    length = max(SHORTEST_BEGINNING, len(form) - MOST_ENDING)
-    return form[:length]
+class _LineWords:
+    """The words of some lines: by word, the places of the lines that have it; and the words by stem and beginning."""
+
+    def __init__(self, lines: Sequence[PromptLine]) -> None:
+        self.places: dict[str, list[int]] = defaultdict(list)
+        for place, line in enumerate(lines):
+            for line_word in words_of_line(line.text):
+                self.places[line_word].append(place)
+        self.by_stem: dict[str, list[str]] = defaultdict(list)
+        self.by_beginning: dict[str, list[str]] = defaultdict(list)
+        for line_word in self.places:
+            self.by_stem[stem(line_word)].append(line_word)
+            beginning = line_word[:UNTOUCHED_BY_SLIPS]
+            self.by_beginning[beginning].append(line_word)
 
 
 def _sharing(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> list[PromptLine]:
     """Return the lines that share enough of the question's rarer words, best first; of equal ones the newest first."""
-    places_of = _places_of_words(lines, asked_words)
+    line_words = _LineWords(lines)
     scores = [0.0] * len(lines)
     for asked_word in asked_words:
-        shares = _shares_of_lines(asked_word, places_of)
+        shares = _shares_of_lines(asked_word, line_words)
         word_rarity = rarity(len(shares), len(lines))
         for place, share in shares.items():
             scores[place] += share * word_rarity
@@ -187,38 +186,11 @@ def _sharing(
 
 def _shares_of_lines(
     asked_word: _AskedWord,
-    places_of: Mapping[str, Iterable[int]],
+    line_words: _LineWords,
 ) -> dict[int, float]:
-    """Return how much the nearest word of each line counts as an asked one, by the place of the line.
-
-    `places_of`: the places of the lines that have each word.
-    """
+    """Return how much the nearest word of each line counts as an asked one, by the place of the line."""
     shares: dict[int, float] = {}
-    for line_word, places in places_of.items():
-        share = asked_word.share_of(line_word)
-        if share == 0:
-            continue
-        for place in places:
+    for line_word, share in asked_word.shares_in(line_words).items():
+        for place in line_words.places[line_word]:
             shares[place] = max(share, shares.get(place, 0.0))
     return shares
-
-
-def _places_of_words(
-    lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
-) -> dict[str, set[int]]:
-    """Return the words of the lines, each with the places in `lines` of those that have it.
-
-    Lines that can have no word that counts as an asked one are left out.
-    """
-    beginnings: set[str] = set()
-    for asked_word in asked_words:
-        beginnings.update(asked_word.beginnings)
-    places_of: dict[str, set[int]] = {}
-    for place, line in enumerate(lines):
-        # most lines have none of these letters, and need not be read word by word
-        plain_text = plain(line.text)
-        if not any(beginning in plain_text for beginning in beginnings):
-            continue
-        for line_word in words(line.text):
-            places_of.setdefault(line_word, set()).add(place)
-    return places_of
