@@ -8,6 +8,7 @@ from array import array
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from string import ascii_lowercase
 
 from forgetmenot.text.meaning import WordTable
@@ -47,8 +48,10 @@ class WordIndex:
         self._listed: dict[int, list[str]] = {}
         # the words that it does not list, sorted
         self._unlisted: list[str] = []
-        # the words that have each trigram, of those texts whose spelling counts
-        self._words_with: dict[str, list[str]] = defaultdict(list)
+        # the words of those texts whose spelling counts
+        self._spelt: list[str] = []
+        # by trigram, those of them that have it; read when the first misspelt word comes
+        self._spelt_with: dict[str, list[str]] | None = None
 
     def add(
         self,
@@ -76,9 +79,8 @@ class WordIndex:
         else:
             self._listed.setdefault(number, []).append(word)
         if spelling:
-            for trigram in trigrams(word):
-                words_with_trigram = self._words_with[trigram]
-                words_with_trigram.append(word)
+            self._spelt.append(word)
+            self._spelt_with = None
         return places
 
     def _number(self, word: str) -> int | None:
@@ -143,11 +145,15 @@ class WordIndex:
 
     def _near_in_spelling(self, word: str) -> Iterator[tuple[str, float]]:
         """Yield the texts' words that are spelt nearly like a word, with their similarity (0 to 1)."""
+        words_with = self._spelt_with
+        if words_with is None:
+            words_with = _by_trigram(self._spelt)
+            # whole at once: another thread may be asking meanwhile
+            self._spelt_with = words_with
         word_trigrams = trigrams(word)
         # by word: how many trigrams it shares with this one
-        shared_counts: Counter[str] = Counter()
-        for trigram in word_trigrams:
-            shared_counts.update(self._words_with.get(trigram, ()))
+        lists = [words_with.get(trigram, ()) for trigram in word_trigrams]
+        shared_counts = Counter(chain.from_iterable(lists))
         # Most candidates share too few trigrams to be near, and need not be compared. A similar word shares at least
         # LEAST_SHARED of all trigrams of the two, and these are not fewer than this word's own. A slip changes
         # TRIGRAMS_OF_SLIP of them at most.
@@ -169,6 +175,15 @@ class WordIndex:
             similarity = shared_count / (trigram_count - shared_count)
             if similarity >= LEAST_SHARED:
                 yield candidate, similarity
+
+
+def _by_trigram(spelt_words: Iterable[str]) -> dict[str, list[str]]:
+    """Return the words that have each trigram."""
+    words_with: dict[str, list[str]] = defaultdict(list)
+    for word in spelt_words:
+        for trigram in trigrams(word):
+            words_with[trigram].append(word)
+    return words_with
 
 
 def rarity(having: float, count: int) -> float:
