@@ -57,7 +57,7 @@ def _seconds(
 
 
 def _operation(operation: str, *names: str) -> Runner:
-    """An action that changes memory runs the same operation that people use; the policy has already allowed it.
+    """Return what runs an action that changes the memory: it calls the operation that people use for the same.
 
     `names`: the parameters that are handed on.
     """

@@ -253,7 +253,10 @@ class ContextGatherer(Struct, frozen=True):
         material: TailMaterial,
         speaker_snapshot: NotesSnapshot,
     ) -> dict[str, NotesSnapshot]:
-        """Return how the notes of each subject stand now, by subject."""
+        """Return the state of the notes of each subject, by subject.
+
+        All are of the same moment as the speaker's, and have the same suppressed topics.
+        """
         snapshots = {}
         other_ids = [other.viewer.id for other in material.others]
         for subject in (*other_ids, CHANNEL):

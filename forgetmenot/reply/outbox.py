@@ -395,7 +395,8 @@ class Outbox:
         """Return the next message in the queue; None if it is empty."""
         while self._queue:
             queued = self._queue.popleft()
-            # Whose sender was cancelled, or what was dropped as stale, stays in the queue until here.
+            # A message whose sender was cancelled, or that was dropped as stale, has a result already,
+            # and is still in the queue.
             if not queued.result.done():
                 return queued
         self._filled.clear()

@@ -246,7 +246,7 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
 
 
 def _plain(answer: ModelAnswer) -> ModelReply:
-    """Return what a model says in plain text; of one that ran out of tokens the whole sentences."""
+    """Return the reply of a model that answers in plain text, cut to whole sentences if it ran out of tokens."""
     if answer.finish != "length":
         return ModelReply(answer.text)
     say = whole_sentences(answer.text)

@@ -119,7 +119,8 @@ async def _past(
 ) -> tuple[Past, ...]:
     """Return the past episodes that fit the query and do not stand in the prompt yet.
 
-    The words are other words for one thing: an episode has one of them and the person, or two.
+    A model searches with several words for one thing, so an episode need not have all: it fits with any
+    two of them, or with one and a person asked about.
     """
     suppression_filter = await load_filter(gatherer.db)
     shown_ids = list(composed.prefix.whole_episodes)

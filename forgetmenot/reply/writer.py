@@ -379,8 +379,8 @@ class ReplyWriter(Struct):
             if self.outbox.refusal_reason(pending.deadline):
                 # It is neither done nor claimed.
                 return Polished("", (*reading_filters, "too late"))
-            # The model's words claim the action. They are sent only if it is done, so here the
-            # filter against claims has to let them pass.
+            # The filter against claims lets the words pass: `_carry_out` sends those that claim the
+            # action only if it is done.
             context = replace(context, done=context.done | {proposal.name})
         polished = polish(reply.say, context)
         if proposal is not None:

@@ -98,9 +98,9 @@ async def _notes_near_topic(
     about: Target,
     topic: str,
 ) -> dict[str, object]:
-    """Return the notes that a topic which hides none could mean, and the command that hides the first.
+    """Return notes to choose from, for a topic that hides no note, and the command that hides the first of them.
 
-    The newest notes where none is near.
+    They are those with the words nearest to the topic; without such, those that were confirmed last.
     """
     known = await notes.of_subject(request.db, about.id, LIVE)
     matches = own_words.best_matches(topic, known)

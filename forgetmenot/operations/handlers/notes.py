@@ -51,7 +51,7 @@ async def remember(request: Request) -> OperationResult:
 
 
 async def correct(request: Request) -> OperationResult:
-    """Replace a note of the asker, named by its number, by how it reads now."""
+    """Replace a note about the asker by a new text. Both the note's number and the text are the model's."""
     asker = request.asker
     old = await notes.get(request.db, request.number("note"))
     # The number comes from a model, so it may be any note's.

@@ -150,7 +150,7 @@ async def missed(request: Request) -> OperationResult:
 
 
 async def so_far(request: Request) -> OperationResult:
-    """Store what is said of the stream that is on; without a text its summaries say it."""
+    """Store the streamer's text on the stream so far, for `!missed`; an empty one gives it back to the summaries."""
     stream_id = await _stream_on_now(request)
     typed = clean(request.text("text"))
     text = await with_mentions(request.db, defang(typed))
