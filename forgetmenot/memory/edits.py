@@ -555,7 +555,7 @@ async def _undo_supersede(
         successor = await notes.get(tx, old.superseded_by)
     await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     if successor is not None and successor.status in LIVE:
-        await _withdraw_successor(tx, successor, old.id, cause, now)
+        await _withdraw_successor(tx, successor, old.id, last_change, now)
     # an edit by hand wrote the note anew under its own number, which the old version gets back
     edited_id = old.superseded_by
     if edited_id is not None and edited_id < old.id and cause == reason("by_hand"):
@@ -568,21 +568,23 @@ async def _withdraw_successor(
     tx: Transaction,
     successor: Note,
     old_id: int,
-    cause: str,
+    undone: Change,
     now: int,
 ) -> None:
-    """Withdraw the successor of a note (`old_id`) that is active again.
+    """Withdraw the successor of a note (`old_id`) that is active again. `undone`: the change that is undone.
 
-    A successor that the change had reactivated is superseded again. One that was written to replace a note is
-    retracted. Any other was a note of its own before, and stays active. `cause`: of the change that is undone.
+    If that change had reactivated the successor, it is superseded again. If that change had written it, it is
+    retracted. Otherwise the successor was there before, and stays active.
     """
     history = await notes.changes(tx, successor.id)
     was_brought_back = history[-1].cause == BROUGHT_BACK
-    if cause == UNDONE or was_brought_back:
+    if undone.cause == UNDONE or was_brought_back:
         await _supersede_again(tx, successor, old_id, now)
         return
-    was_written_to_replace = history[0].cause == REPLACES
-    if was_written_to_replace:
+    first = history[0]
+    # A note that replaced another one long ago may have been repeated in the place of this one.
+    was_written_by_it = first.cause == REPLACES and first.at == undone.at
+    if was_written_by_it:
         await notes.set_status(
             tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE
         )

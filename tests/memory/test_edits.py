@@ -2,13 +2,15 @@
 
 import pytest
 
-from forgetmenot.domain import NoteStatus
+from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.durations import DAY
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import VIEWER_TRUST, edit, remember, undo, with_mentions
+from forgetmenot.memory.merge import ClaimSource, merge_claim
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes
 from forgetmenot.store.invariants import verify
+from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
 
 
@@ -123,3 +125,32 @@ async def test_a_notes_number_is_its_own_through_edits_and_undos(world: World) -
     ]
     assert await world.db.value("SELECT count(*) FROM pragma_foreign_key_check") == 0
     assert await verify(world.db, now=4) == []
+
+
+async def test_undoing_a_replacement_keeps_a_note_that_was_there_before(
+    world: World,
+) -> None:
+    """A note written long ago, which once replaced another, was repeated in the place of a third."""
+    at = world.clock.now()
+    await remember(world.db, "1", "lives in Oslo", by="1", at=at)
+    rome = await remember(world.db, "1", "lives in Rome", by="1", at=at + DAY)
+    cat = await remember(world.db, "1", "has a cat", by="1", at=at + 2 * DAY)
+    episode = await world.chat(("1", "I live in Rome"))
+    repeated_at = at + 3 * DAY
+    repeated = NewNote(
+        scope=Scope.VIEWER,
+        subject_id="1",
+        fact="lives in Rome",
+        confidence=0.8,
+        source_kind=SourceKind.SELF_CLAIM,
+        at=repeated_at,
+    )
+    source = ClaimSource(episode, "1", addressed=False)
+    async with world.db.write() as tx:
+        await merge_claim(tx, repeated, source, now=repeated_at, instead_of=cat.id)
+    await undo(world.db, cat.id, at=at + 4 * DAY)
+    stored_rome = await notes.get(world.db, rome.id)
+    assert stored_rome is not None
+    assert stored_rome.status is NoteStatus.ACTIVE
+    stored_facts = [note.fact for note in await notes.of_subject(world.db, "1")]
+    assert sorted(stored_facts) == ["has a cat", "lives in Rome"]
