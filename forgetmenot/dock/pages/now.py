@@ -50,13 +50,21 @@ async def standing(context: DockContext) -> Item:
     tokens_used = await counts.tokens_by_model(db, since=now - DAY)
     arrived = await arrivals(db, settings, now)
     waiting = await action_logs.waiting(db, now)
+    lines_last_minute = await events.count_since(db, now - MINUTE)
+    newest_summary_id = await db.highest_id("episodes")
+    login = channel.get("login", "")
+    title = channel.get("title", "")
+    category = channel.get("category", "")
+    # Empty while the channel is off.
+    started_at = channel.get("started_at") or 0
+    trouble = _first_trouble(state)
     return {
         "name": settings.bot.name,
         # Before a channel is set, a memory may still say whose it is.
-        "channel": settings.twitch.channel or channel.get("login", ""),
-        "title": channel.get("title", "") or channel.get("category", ""),
+        "channel": settings.twitch.channel or login,
+        "title": title or category,
         "live": channel.get("live") == "1",
-        "live_since": int(channel.get("started_at") or 0),
+        "live_since": int(started_at),
         "mode": settings.bot.mode,
         "paused": switches.paused,
         "quiet_until": switches.quiet_until,
@@ -64,14 +72,14 @@ async def standing(context: DockContext) -> Item:
         "safe_mode": switches.safe_mode or settings.actions.safe_mode,
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
-        "trouble": language.reason(_first_trouble(state)),
+        "trouble": language.reason(trouble),
         "hint": language.reason(state.port_trouble or state.login_hint),
         "login_trouble": language.reason(state.login_trouble),
-        "per_minute": await events.count_since(db, now - MINUTE),
+        "per_minute": lines_last_minute,
         "raw_h": settings.memory.raw_events_h,
         "unread": await events.count_unread(db),
         "unread_at": await events.last_unread_at(db),
-        "summaries": await db.highest_id("episodes") > 0,
+        "summaries": newest_summary_id > 0,
         "window": settings.memory.window_min_events,
         "silence_min": SILENCE // MINUTE,
         "spent": {
@@ -104,7 +112,8 @@ def _hearing(hearing: HearingState | None, language: Language) -> Item | None:
     """Return whether the bot listens to the streamer; None if hearing is off."""
     if hearing is None:
         return None
-    return {"on": hearing.listening, "trouble": language.reason(hearing.trouble)}
+    trouble = language.reason(hearing.trouble)
+    return {"on": hearing.listening, "trouble": trouble}
 
 
 def _total(tokens_used: prices.CountsByModel) -> int:
@@ -154,47 +163,70 @@ def _limit(
     money: float,
 ) -> Item | None:
     """Return what was spent of one limit, in money if the limit is; None if there is none."""
-    settings = context.settings()
-    say = context.language
     # Both may be set: money is what a streamer thinks in.
     if money:
-        spent = prices.cost(settings, used) or prices.Cost(0.0, whole=True)
-        return {
-            "spent": prices.money_text(settings, spent, say),
-            "text": prices.money_text(settings, prices.Cost(money, whole=True), say),
-            "share": spent.amount / money,
-            "in_money": True,
-        }
+        return _money_limit(context, used, money)
     if tokens:
-        count = _total(used)
-        return {
-            "spent": say("page.count.tokens", n=say.number(count)),
-            "text": say("page.count.tokens", n=say.number(tokens)),
-            "share": count / tokens,
-            "in_money": False,
-        }
+        return _token_limit(context.language, _total(used), tokens)
     return None
+
+
+def _money_limit(
+    context: DockContext,
+    used: prices.CountsByModel,
+    money: float,
+) -> Item:
+    """Return what was spent of a limit in money."""
+    settings = context.settings()
+    language = context.language
+    limit = prices.Cost(money, whole=True)
+    # None where no model that was used has a price.
+    spent = prices.cost(settings, used)
+    if spent is None:
+        spent = prices.Cost(0.0, whole=True)
+    return {
+        "spent": prices.money_text(settings, spent, language),
+        "text": prices.money_text(settings, limit, language),
+        "share": spent.amount / money,
+        "in_money": True,
+    }
+
+
+def _token_limit(language: Language, used: int, limit: int) -> Item:
+    """Return what was used of a limit in tokens."""
+    used_text = language.number(used)
+    limit_text = language.number(limit)
+    return {
+        "spent": language("page.count.tokens", n=used_text),
+        "text": language("page.count.tokens", n=limit_text),
+        "share": used / limit,
+        "in_money": False,
+    }
 
 
 async def history(context: DockContext, limit: int = FEED_LIMIT) -> list[Item]:
     """Return the newest of what happened, oldest first."""
     db = context.db
     # Chat is most of it: of each other kind a share is read, so that the rest fits.
-    replies = await bot_messages.listing(db, limit // 3)
-    actions = await action_logs.latest(db, limit // 5)
-    episodes = await dock_rows.feed_episodes(db, limit // 5)
-    changes = await dock_rows.changes(db, 0, limit // 5)
+    replies_limit = limit // 3
+    share = limit // 5
+    replies = await bot_messages.listing(db, replies_limit)
+    actions = await action_logs.latest(db, share)
+    episodes = await dock_rows.feed_episodes(db, share)
+    changes = await dock_rows.changes(db, 0, share)
     texts = [row["summary"] for row in episodes]
     people = [row.viewer_id for row in replies]
     for change in changes:
         texts += [change.fact, change.cause]
         people.append(change.subject_id)
+    asking_ids = set()
     for action in actions:
         people += [action.asked_by, action.target_id]
+        if waits(action):
+            asking_ids.add(action.bot_message_id)
     shown_names = await names(db, texts, people)
     colors = await viewers.colors(db, shown_names)
     wording = _Wording(shown_names, colors, context.language)
-    asking_ids = {action.bot_message_id for action in actions if waits(action)}
     items = await dock_rows.lines(db, limit)
     for episode in episodes:
         # Of a stretch in which nothing happened the feed has nothing to show.
@@ -204,7 +236,8 @@ async def history(context: DockContext, limit: int = FEED_LIMIT) -> list[Item]:
         items.append(_change(change, wording))
     # These come newest first; of one moment the older stays before the newer.
     for reply in reversed(replies):
-        items.append(_reply(reply, wording, asks=reply.id in asking_ids))
+        asks = reply.id in asking_ids
+        items.append(_reply(reply, wording, asks=asks))
     for action in reversed(actions):
         items.append(_action(action, wording))
     return sorted(items, key=itemgetter("at"))
@@ -221,8 +254,9 @@ class _Wording(NamedTuple):
         """Return somebody as an item names them; empty for nobody, and for who is hidden."""
         if viewer_id is None or viewer_id not in self.names:
             return {"who": "", "person": "", "color": ""}
+        name = self.names[viewer_id]
         color = self.colors.get(viewer_id, "")
-        return {"who": self.names[viewer_id], "person": viewer_id, "color": color}
+        return {"who": name, "person": viewer_id, "color": color}
 
 
 def _episode(row: Row, wording: _Wording) -> Item:
@@ -238,6 +272,7 @@ def _episode(row: Row, wording: _Wording) -> Item:
 
 def _change(row: dock_rows.ChangedNote, wording: _Wording) -> Item:
     """Return what became of a note as an item."""
+    cause = provenance.because(row.cause, wording.names)
     return {
         **wording.person(row.subject_id),
         "key": f"change:{row.id}",
@@ -248,7 +283,7 @@ def _change(row: dock_rows.ChangedNote, wording: _Wording) -> Item:
         "text": with_names(row.fact, wording.names),
         "before": row.before,
         "after": row.after,
-        "cause": wording.language.reason(provenance.because(row.cause, wording.names)),
+        "cause": wording.language.reason(cause),
     }
 
 
@@ -276,12 +311,19 @@ def _reply(
     }
 
 
+# What is not known to have failed may have been answered.
+_MAYBE_ANSWERED = {
+    ReplyStatus.SENDING,
+    ReplyStatus.SENT,
+    ReplyStatus.UNKNOWN,
+}
+
+
 def _points_lost(reply: BotMessage) -> bool:
     """Return whether channel points were spent on an answer that did not come, so that they can be given back."""
     if reply.trigger != "reward":
         return False
-    # What is not known to have failed may have been answered.
-    if reply.status in {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
+    if reply.status in _MAYBE_ANSWERED:
         return False
     return reply.detail not in {
         bot_messages.NOT_FINISHED,
