@@ -29,43 +29,58 @@ async def _costs(page: PageRequest) -> object:
     if not 1 <= days <= LONGEST_PERIOD_D:
         raise InputError(reason("request_odd"))
     today = day_of(page.now, page.zone)
-    first = today - timedelta(days=days - 1)
+    first_day = today - timedelta(days=days - 1)
     # Kept by day, so that they outlive the log of calls.
-    rows = await figures.spending(page.db, first.isoformat())
+    rows = await figures.spending(page.db, first_day.isoformat())
     costs = [_cost(settings, row) for row in rows]
     # A sum of which a part has no price would look smaller than it is.
     in_money = bool(costs) and None not in costs
-    amounts: dict[tuple[str, str], float] = defaultdict(float)
+    replies: dict[str, float] = defaultdict(float)
+    memory: dict[str, float] = defaultdict(float)
+    failed_calls = 0
+    calls = 0
     for row, cost in zip(rows, costs, strict=True):
-        part = "reply" if row["purpose"] == Purpose.REPLY else "memory"
+        failed_calls += row["failed"]
+        calls += row["calls"]
+        day = row["day"]
+        amounts = replies if row["purpose"] == Purpose.REPLY else memory
         if in_money and cost is not None:
-            amounts[row["day"], part] += cost
+            amounts[day] += cost
         else:
-            amounts[row["day"], part] += row["calls"]
+            amounts[day] += row["calls"]
     day_rows = []
     # A day without a call has a row too, so that the picture has no gap.
     for place in range(days):
-        day = (first + timedelta(days=place)).isoformat()
-        reply_amount = amounts[day, "reply"]
-        memory_amount = amounts[day, "memory"]
-        day_row = {"day": day, "reply": reply_amount, "memory": memory_amount}
+        date = first_day + timedelta(days=place)
+        day = date.isoformat()
+        day_row = {"day": day, "reply": replies[day], "memory": memory[day]}
         day_rows.append(day_row)
+    day_limit: float = 0
+    stream_limit: float = 0
+    if in_money:
+        day_limit = limits.money_per_day
+        stream_limit = limits.money_per_stream
     return {
         "money": in_money,
         "currency": currency_of(settings),
         "listed": in_money and not settings.prices,
-        "day_limit": limits.money_per_day if in_money else 0,
-        "stream_limit": limits.money_per_stream if in_money else 0,
+        "day_limit": day_limit,
+        "stream_limit": stream_limit,
         "days": day_rows,
-        "failed": sum(row["failed"] for row in rows),
-        "calls": sum(row["calls"] for row in rows),
+        "failed": failed_calls,
+        "calls": calls,
     }
 
 
 def _cost(settings: Settings, row: Row) -> float | None:
     """Return what the calls of one row cost; None if their model has no price."""
-    used = TokenCounts(row["input"], row["cached"], row["output"])
-    cost = prices.cost(settings, {row["model"]: used})
+    model = row["model"]
+    used = TokenCounts(
+        input=row["input"],
+        cached=row["cached"],
+        output=row["output"],
+    )
+    cost = prices.cost(settings, {model: used})
     return None if cost is None else cost.amount
 
 
