@@ -23,6 +23,8 @@ Item = dict[str, Any]
 ROWS_LIMIT = 200
 # Characters that are read of a text in an address: names and searches. It costs time to look for longer ones.
 LONGEST_TEXT = 80
+# Digits of a number in an address. SQLite has no room for numbers that are much longer.
+LONGEST_NUMBER = 15
 
 
 class DockContext(Struct, frozen=True):
@@ -70,13 +72,13 @@ def answer(
 
 def refusal(status: int, sentence: str) -> web.Response:
     """Return a refusal with its sentence, in the same shape as an action's answer."""
-    return answer({"ok": False, "line": sentence}, status)
+    value = {"ok": False, "line": sentence}
+    return answer(value, status)
 
 
 def whole(text: str) -> int:
     """Return the whole number that stands in an address. Raises InputError."""
-    # SQLite has no room for numbers that are much longer.
-    if not text.isdecimal() or len(text) > 15:
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER:
         raise InputError(reason("request_odd"))
     return int(text)
 
@@ -134,15 +136,21 @@ class PageRequest(Struct, frozen=True):
 
     def part(self) -> tuple[int, int]:
         """Return which part of a long list is asked for: its offset and its limit. Raises InputError."""
+        offset = self.number("offset", 0)
         limit = self.number("limit", 50)
-        return self.number("offset", 0), min(limit, ROWS_LIMIT)
+        return offset, min(limit, ROWS_LIMIT)
 
 
-def reads(path: str, panel: Callable[[PageRequest], Awaitable[object]]) -> web.RouteDef:
+# Reads what one part of a page shows. Raises InputError for an odd request.
+Panel = Callable[[PageRequest], Awaitable[object]]
+
+
+def reads(path: str, panel: Panel) -> web.RouteDef:
     """Return a route that answers with what a panel shows."""
 
     async def answered(request: web.Request) -> web.Response:
-        page = PageRequest(request.app[CONTEXT], request)
+        context = request.app[CONTEXT]
+        page = PageRequest(context, request)
         value = await panel(page)
         return answer(value, language=page.language)
 
@@ -160,7 +168,8 @@ async def names(
         people.update(ids_in(text))
     # A text may still mention somebody who opted out or was banned.
     hidden_ids = await viewers.hidden(db, people)
-    return await viewers.names_as_asked(db, sorted(people - hidden_ids))
+    shown_ids = sorted(people - hidden_ids)
+    return await viewers.names_as_asked(db, shown_ids)
 
 
 async def named_rows(
@@ -179,4 +188,6 @@ async def named_rows(
 
 def name_of(viewer_id: str | None, shown_names: Mapping[str, str]) -> str:
     """Return the name of a viewer among those that may be shown; empty for nobody, and for who is hidden."""
-    return shown_names.get(viewer_id or "", "")
+    if viewer_id is None:
+        return ""
+    return shown_names.get(viewer_id, "")

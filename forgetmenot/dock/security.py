@@ -49,6 +49,8 @@ HEADERS = {
 }
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+# Makes a refusal from a status and a sentence.
+RefusalAnswer = Callable[[int, str], web.Response]
 
 
 def token_in(
@@ -106,7 +108,8 @@ class Guard:
 
     def _names_this_host(self, request: web.Request) -> bool:
         """Return whether a request was sent to exactly our host name and port."""
-        return request.headers.getall("Host", []) == [self.host]
+        hosts = request.headers.getall("Host", [])
+        return hosts == [self.host]
 
     def greeting(self, request: web.Request) -> web.Response | None:
         """Return the answer to our waiting page; None if it is not that page, or not for this dock."""
@@ -131,8 +134,9 @@ class Guard:
         header = request.headers.get(TOKEN_HEADER, "")
         # Bytes that are no text come as half characters, which cannot be encoded without "replace".
         sent_token = header.encode("utf-8", "replace")
+        own_token = self._token.encode()
         # Takes as long for a wrong token as for the right one: == would say how much of it is right.
-        return hmac.compare_digest(sent_token, self._token.encode())
+        return hmac.compare_digest(sent_token, own_token)
 
     def _comes_from_the_page(self, request: web.Request) -> bool:
         """Return whether a browser says that the request is made by our own page.
@@ -141,9 +145,10 @@ class Guard:
         instead can be set by no page.
         """
         origin = request.headers.get("Origin")
-        if origin is None:
-            return request.headers.get("Sec-Fetch-Site") == "same-origin"
-        return origin == self.origin
+        if origin is not None:
+            return origin == self.origin
+        site = request.headers.get("Sec-Fetch-Site")
+        return site == "same-origin"
 
     def may_act(self, request: web.Request) -> bool:
         """Return whether a request comes from the page itself, by somebody who has the token."""
@@ -169,8 +174,8 @@ class Guard:
         return self.may_read(request)
 
 
-def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handler:
-    """Return an aiohttp middleware that lets pass what may. `answer` makes a refusal from a status and a sentence."""
+def guarding(guard: Guard, answer: RefusalAnswer) -> Handler:
+    """Return an aiohttp middleware that lets pass what may."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:

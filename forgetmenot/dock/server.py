@@ -85,8 +85,10 @@ class Assets(Struct, frozen=True):
         # It stands in a script element, which a text with "</script>" would end.
         encoded_data = encoded_data.replace("<", r"\u003c")
         page = self.files["index.html"].decode()
-        for mark in ("skip", "noscript", "frame.connecting"):
-            page = page.replace(f"%{mark.upper()}%", language(f"page.{mark}"))
+        for name in ("skip", "noscript", "frame.connecting"):
+            mark = f"%{name.upper()}%"
+            words = language(f"page.{name}")
+            page = page.replace(mark, words)
         page = page.replace("%LANGUAGE%", language.code)
         page = page.replace("%TEXTS%", encoded_data)
         # The browser keeps no copy: a page that is loaded again must be the present build.
@@ -106,9 +108,10 @@ class Assets(Struct, frozen=True):
         # What is asked for by its build's name never changes: a year is the longest that browsers honour.
         if build == self.build:
             caching = "private, max-age=31536000, immutable"
+        ending = PurePosixPath(path).suffix
         return web.Response(
             body=self.files[path],
-            content_type=TYPES[PurePosixPath(path).suffix],
+            content_type=TYPES[ending],
             charset="utf-8",
             headers={"Cache-Control": caching},
         )
@@ -123,8 +126,9 @@ def load() -> Assets:
         if file.suffix in TYPES:
             path = file.relative_to(folder).as_posix()
             files[path] = file.read_bytes()
-    digest = hashlib.sha256(msgspec.json.encode(files))
-    build = digest.hexdigest()[:12]
+    encoded_files = msgspec.json.encode(files)
+    digest = hashlib.sha256(encoded_files).hexdigest()
+    build = digest[:12]
     # All modules are asked for at once, instead of each when another names it.
     preloads = [
         f'<link rel="modulepreload" href="/static/{BUILD_MARK}/{path}">'
@@ -178,10 +182,11 @@ async def open_dock(
         build=assets.build,
         touched=stream.touched,
     )
+    guard = security.Guard(port, token)
     # The first is the outermost: also a request that the guard refuses uses a connection.
     checks = [
         _finish,
-        security.guarding(security.Guard(port, token), refusal),
+        security.guarding(guard, refusal),
         _sentences,
     ]
     app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
@@ -197,7 +202,8 @@ async def open_dock(
 
     async def static(request: web.Request) -> web.StreamResponse:
         path = request.match_info["path"]
-        return assets.file(path, request.match_info["build"])
+        build = request.match_info["build"]
+        return assets.file(path, build)
 
     local_api = _local_api(context, folder)
     app.add_routes(
@@ -278,6 +284,9 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
 
 def usable_port(port: int) -> int:
     """Return this port, or a free one if it is taken; 0 for 0."""
+    # 0 is no port but the setting for no dock at all.
+    if port == 0:
+        return 0
     with socket.socket() as probe:
         # A port that was just left is free; on Windows the option would also take one that somebody listens at.
         if sys.platform != "win32":
@@ -286,8 +295,8 @@ def usable_port(port: int) -> int:
             probe.bind((security.HOST, port))
         except OSError:
             probe.bind((security.HOST, 0))
-        # 0 is no port but the setting for no dock at all.
-        return int(probe.getsockname()[1]) if port else 0
+        _host, usable = probe.getsockname()
+        return int(usable)
 
 
 @web.middleware
@@ -342,7 +351,8 @@ async def _sentences(
 
 def _in_words(request: web.Request, sentence: object) -> str:
     """Return a reason or an error in the page's language."""
-    return request.app[CONTEXT].language.reason(str(sentence))
+    language = request.app[CONTEXT].language
+    return language.reason(str(sentence))
 
 
 async def _operations(page: PageRequest) -> object:
@@ -359,24 +369,41 @@ async def _do(request: web.Request) -> web.Response:
         raise web.HTTPNotFound
     params = await _body(request)
     if params is None:
-        return refusal(400, _in_words(request, reason("request_odd")))
+        odd = _in_words(request, reason("request_odd"))
+        return refusal(400, odd)
     result = await context.control.run(name, params)
     context.touched()
-    line = sentence(result, context.language)
-    return answer({"ok": result.ok, "line": line, "id": result.data.get("id")})
+    value = {
+        "ok": result.ok,
+        "line": sentence(result, context.language),
+        "id": result.data.get("id"),
+    }
+    return answer(value)
 
 
 async def _hear(request: web.Request) -> web.Response:
     """Take a line that the streamer said, from a program on this computer."""
     body = await _body(request) or {}
-    text = body.get("text")
-    if not isinstance(text, str) or not clean(text) or len(text) > LONGEST_LINE:
-        needed = reason("text_needed", most=LONGEST_LINE)
-        return refusal(400, _in_words(request, needed))
+    text = _spoken_text(body)
+    if text is None:
+        text_needed = reason("text_needed", most=LONGEST_LINE)
+        return refusal(400, _in_words(request, text_needed))
+    control = request.app[CONTEXT].control
     # At most 60 a minute: a program that repeats itself would fill the memory with the streamer's voice.
-    if not request.app[CONTEXT].control.hear(text):
-        return refusal(429, _in_words(request, reason("too_many_lines")))
+    if not control.hear(text):
+        too_many = _in_words(request, reason("too_many_lines"))
+        return refusal(429, too_many)
     return answer({"ok": True})
+
+
+def _spoken_text(body: dict[str, object]) -> str | None:
+    """Return the text of what was said; None if there is none, or too much."""
+    text = body.get("text")
+    if not isinstance(text, str):
+        return None
+    if len(text) > LONGEST_LINE:
+        return None
+    return text if clean(text) else None
 
 
 async def _body(request: web.Request) -> dict[str, object] | None:

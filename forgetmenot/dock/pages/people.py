@@ -56,6 +56,7 @@ async def _people(page: PageRequest) -> object:
     cells = await picture_rows.attendance(page.db, viewer_ids, stream_ids)
     rows = []
     for person in people:
+        viewer_id = person["id"]
         comes_often = person["lately"] >= bounds.regular_streams
         came_often = person["streams"] >= bounds.regular_streams
         is_away = person["last_seen_at"] < bounds.missing_before
@@ -64,7 +65,7 @@ async def _people(page: PageRequest) -> object:
             # Whoever is away keeps the streams of the last weeks for a while: missing comes first.
             "regular": comes_often and not is_away,
             "missing": came_often and is_away,
-            "cells": cells.get(person["id"], []),
+            "cells": cells.get(viewer_id, []),
         }
         rows.append(row)
     return {"total": total, "rows": rows}
@@ -78,11 +79,12 @@ async def _latest_streams(db: Database) -> list[Row]:
 def _bounds(settings: Settings, now: int) -> PeopleBounds:
     """Return what makes a regular, a newcomer and somebody who is missing."""
     people = settings.people
+    away_ms = people.returner_away_d * DAY
     return PeopleBounds(
         regular_streams=people.regular_streams,
         regular_since=now - REGULAR_WITHIN,
         newcomer_streams=people.newcomer_streams,
-        missing_before=now - people.returner_away_d * DAY,
+        missing_before=now - away_ms,
     )
 
 
@@ -93,7 +95,8 @@ async def _attendance(page: PageRequest) -> object:
     bot_id = await channel_state.read(page.db, "bot_id")
     counts = await picture_rows.count_kinds(page.db, bounds, bot_id)
     rows = await _latest_streams(page.db)
-    return {"streams": [dict(row) for row in rows], "kinds": dict(counts)}
+    streams = [dict(row) for row in rows]
+    return {"streams": streams, "kinds": dict(counts)}
 
 
 async def _person(page: PageRequest) -> object:
@@ -102,7 +105,8 @@ async def _person(page: PageRequest) -> object:
     now = page.now
     settings = page.settings
     viewer_id = page.viewer_id
-    person = await dock_rows.person(db, viewer_id, now - REGULAR_WITHIN)
+    regular_since = now - REGULAR_WITHIN
+    person = await dock_rows.person(db, viewer_id, regular_since)
     if person is None:
         raise InputError(reason("nothing_here"))
     viewer = await viewers.get(db, viewer_id)
@@ -111,15 +115,22 @@ async def _person(page: PageRequest) -> object:
     if viewer is not None and not viewer.opted_out:
         wishes = viewer.wishes
     together = await together_with(db, viewer_id, settings, now)
+    facts_together = [fact.words(page.language) for fact in together.facts]
+    # Who came often within the last weeks; whoever stays away loses the mark by itself.
+    is_regular = person["lately"] >= settings.people.regular_streams
     return {
         **person,
-        # Who came often within the last weeks; whoever stays away loses the mark by itself.
-        "regular": person["lately"] >= settings.people.regular_streams,
+        "regular": is_regular,
         "brief": await about_viewer(db, viewer_id),
         "left_alone": await _suppressed(db, viewer_id),
         "wishes": wishes,
-        "together": [fact.words(page.language) for fact in together.facts],
+        "together": facts_together,
     }
+
+
+async def _suppressed_for_all(page: PageRequest) -> object:
+    """Return what the bot never mentions about anybody."""
+    return await _suppressed(page.db, None)
 
 
 async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
@@ -128,11 +139,22 @@ async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
     for row in await notes.suppressions(db):
         if row.viewer_id != viewer_id:
             continue
-        item = {"id": row.id, "words": row.words, "note": row.note_id, "at": row.at}
+        item = {
+            "id": row.id,
+            "words": row.words,
+            "note": row.note_id,
+            "at": row.at,
+        }
         items.append(item)
     # Of these only hashes are stored, so that the list itself mentions nothing.
     for topic in await suppression_list.unlisted_of(db, viewer_id):
-        items.append({"id": topic.id, "words": "", "note": None, "at": topic.at})
+        unlisted_item = {
+            "id": topic.id,
+            "words": "",
+            "note": None,
+            "at": topic.at,
+        }
+        items.append(unlisted_item)
     return items
 
 
@@ -141,17 +163,19 @@ async def _receipts(page: PageRequest) -> object:
     # The file grows with each receipt: it is read off the event loop.
     file = ReceiptFile(page.db.path)
     receipts = await asyncio.to_thread(file.all, page.now)
-    return [
-        {
+    items = []
+    for receipt in receipts[:RECEIPTS_LIMIT]:
+        removed_rows = sum(receipt.removed.values())
+        item = {
             "code": receipt.code.upper(),
             "kind": receipt.kind,
             "day": receipt.day,
-            "removed": sum(receipt.removed.values()),
+            "removed": removed_rows,
             "remaining": receipt.remaining + receipt.doubtful,
             "finished": receipt.is_finished,
         }
-        for receipt in receipts[:RECEIPTS_LIMIT]
-    ]
+        items.append(item)
+    return items
 
 
 async def _timeline(page: PageRequest) -> object:
@@ -160,11 +184,13 @@ async def _timeline(page: PageRequest) -> object:
     viewer_id = page.viewer_id
     visits = await picture_rows.visits(db, viewer_id)
     moments = await picture_rows.moments_of_person(db, viewer_id)
-    joke_rows = await picture_rows.jokes(db, viewer_id)
+    jokes = await picture_rows.jokes(db, viewer_id)
+    facts = await _facts(db, viewer_id, page.zone)
+    named_jokes = await named_rows(db, jokes, "fact")
     return {
         "streams": [dict(row) for row in visits],
-        "notes": await _facts(db, viewer_id, page.zone),
-        "jokes": await named_rows(db, joke_rows, "fact"),
+        "notes": facts,
+        "jokes": named_jokes,
         "moments": [dict(row) for row in moments],
     }
 
@@ -179,14 +205,19 @@ async def _facts(
     facts = await named_rows(db, rows, "fact")
     for fact, row in zip(facts, rows, strict=True):
         # Read in the stored text, which has ids: a name may be a word such as "May".
-        stated = stated_plan_end(row["fact"], row["at"], row["expires_at"], zone)
-        fact["plan_at"] = stated
+        stored_text = row["fact"]
+        said_at = row["at"]
+        expires_at = row["expires_at"]
+        plan_end = stated_plan_end(stored_text, said_at, expires_at, zone)
+        fact["plan_at"] = plan_end
     return facts
 
 
 async def _export(page: PageRequest) -> object:
     """Return everything that is stored about somebody."""
-    result = await page.context.control.run("export", {"viewer": page.viewer_id})
+    control = page.context.control
+    params = {"viewer": page.viewer_id}
+    result = await control.run("export", params)
     if not result.ok:
         raise InputError(sentence(result, page.language))
     return result.data
@@ -197,7 +228,7 @@ ROUTES = (
     reads("/api/attendance", _attendance),
     reads("/api/person/{id}", _person),
     reads("/api/timeline/{id}", _timeline),
-    reads("/api/left_alone", lambda page: _suppressed(page.db, None)),
+    reads("/api/left_alone", _suppressed_for_all),
     reads("/api/receipts", _receipts),
     reads("/api/export/{id}", _export),
 )

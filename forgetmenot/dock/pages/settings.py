@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from forgetmenot.dock.context import CONTEXT, Item, PageRequest, answer, reads
 from forgetmenot.dock.security import UPLOAD
+from forgetmenot.durations import SECOND
 from forgetmenot.languages import Language, languages
 from forgetmenot.settings.live_settings import LABELS, form_of
 from forgetmenot.settings.schema import Settings
@@ -46,7 +47,8 @@ SETUP = web.AppKey("setup", Setup)
 async def _checks(page: PageRequest) -> object:
     """Return how each part of the bot is; with `all` also this computer, files and the network (seconds)."""
     everything = page.text("all") == "1"
-    checks = await page.context.control.checks(everything=everything)
+    control = page.context.control
+    checks = await control.checks(everything=everything)
     # A folder may be on a slow or sleeping disk: it is read off the event loop.
     backed_up_at = await asyncio.to_thread(_newest_backup_at, page.db.path)
     return {
@@ -60,16 +62,24 @@ def _newest_backup_at(database: Path) -> int:
     copies = backup.copies_of(database)
     if not copies:
         return 0
-    return int(copies[0].stat().st_mtime * 1_000)
+    made_at_s = copies[0].stat().st_mtime
+    return int(made_at_s * SECOND)
+
+
+async def _setup_state(page: PageRequest) -> object:
+    """Return what is set up and what is not."""
+    setup = page.request.app[SETUP]
+    return await setup.state()
 
 
 async def _setup_step(request: web.Request) -> web.Response:
     """Do one step of the set-up."""
     context = request.app[CONTEXT]
+    setup = request.app[SETUP]
     step = request.match_info["step"]
-    body = await request.read()
     # Read as bytes: each step has a form of its own, and says what is wrong in it.
-    result = await request.app[SETUP].run(step, body)
+    body = await request.read()
+    result = await setup.run(step, body)
     # Other pages may show what was changed.
     context.touched()
     return answer(result, language=context.language)
@@ -77,10 +87,11 @@ async def _setup_step(request: web.Request) -> web.Response:
 
 async def _past_chat(request: web.Request) -> web.Response:
     """Take a dropped file piece by piece: it may be larger than what fits into memory."""
+    setup = request.app[SETUP]
     name = request.query.get("name", "")
     size = request.content_length
     pieces = request.content.iter_chunked(PIECE)
-    result = await request.app[SETUP].take_file(name, size, pieces)
+    result = await setup.take_file(name, size, pieces)
     return answer(result)
 
 
@@ -89,7 +100,10 @@ async def _settings(page: PageRequest) -> object:
     settings = page.settings
     language = page.language
     state = page.context.control.state()
-    rows = [_setting(settings, table, key, language) for table, key in LABELS]
+    rows = []
+    for table, key in LABELS:
+        row = _setting(settings, table, key, language)
+        rows.append(row)
     return {
         "file": state.settings_file,
         "rows": rows,
@@ -106,8 +120,9 @@ def _setting(
     """Return one setting with its form, its default and its words."""
     label = LABELS[table, key]
     title, explanation = language.pair(f"settings.{table}.{key}")
+    defaults = Settings()
     value = getattr(getattr(settings, table), key)
-    default = getattr(getattr(Settings(), table), key)
+    default = getattr(getattr(defaults, table), key)
     if (table, key) == ("bot", "notice"):
         # The default is said in the channel's language, until somebody writes their own.
         translated = language("chat.notice")
@@ -130,7 +145,7 @@ def _setting(
 ROUTES = (
     reads("/api/checks", _checks),
     reads("/api/settings", _settings),
-    reads("/api/setup", lambda page: page.request.app[SETUP].state()),
+    reads("/api/setup", _setup_state),
     web.post("/api/setup/{step}", _setup_step),
     web.post(UPLOAD, _past_chat),
 )
