@@ -66,9 +66,10 @@ class EventFeed:
                 )
             else:
                 await self._look(context)
-            messages.put_nowait(_hello(context, fresh=True))
-            messages.put_nowait(event("now", standing))
+            hello = _hello(context, fresh=True)
             items = list(self._shown.values())
+            messages.put_nowait(hello)
+            messages.put_nowait(event("now", standing))
             messages.put_nowait(event("items", items))
             self._listeners.add(messages)
         return messages
@@ -114,16 +115,22 @@ class EventFeed:
         if self._version != context.version:
             # Another language was chosen: a page that is sent another version loads itself again.
             self._version = context.version
-            self._send_to_pages(_hello(context, fresh=False))
+            hello = _hello(context, fresh=False)
+            self._send_to_pages(hello)
         before = self._shown
-        self._shown = await _window(context)
-        items = [item for key, item in self._shown.items() if before.get(key) != item]
-        gone_keys = [key for key in before if key not in self._shown]
+        window = await _window(context)
+        self._shown = window
+        items = []
+        for key, item in window.items():
+            if before.get(key) != item:
+                items.append(item)
+        gone_keys = [key for key in before if key not in window]
         standing = await now.standing(context)
         if standing != self._standing:
             self._standing = standing
             # The time of sending is no part of how things stand: it alone is no reason to send.
-            sent_standing = {**standing, "at": context.clock.now()}
+            sent_at = context.clock.now()
+            sent_standing = {**standing, "at": sent_at}
             self._send_to_pages(event("now", sent_standing))
         if items:
             self._send_to_pages(event("items", items))
@@ -138,13 +145,14 @@ class EventFeed:
         self, new_items: Iterable[Item], gone_items: Iterable[Item]
     ) -> bool:
         """Return whether pages that show more than the feed have to read their rows again."""
-        # Chat is nothing that they show; everything else may be.
-        if any(item["kind"] != "line" for item in new_items):
-            return True
+        for item in new_items:
+            # Chat is nothing that they show; everything else may be.
+            if item["kind"] != "line":
+                return True
         # What is older than all that is shown only made room for something newer. What is not was cleared, or is of
         # somebody who was hidden or erased.
-        oldest_item = next(iter(self._shown.values()), None)
-        oldest_at = oldest_item["at"] if oldest_item is not None else 0
+        shown_items = list(self._shown.values())
+        oldest_at = shown_items[0]["at"] if shown_items else 0
         return any(item["at"] >= oldest_at for item in gone_items)
 
     def _send_to_pages(self, message: bytes) -> None:
@@ -175,8 +183,12 @@ async def _window(context: DockContext) -> dict[str, Item]:
 
 def _hello(context: DockContext, *, fresh: bool) -> bytes:
     """Return the event that names the version of a page. `fresh`: the page forgets what it has, and begins anew."""
-    now_ms = context.clock.now()
-    return event("hello", {"build": context.version, "at": now_ms, "fresh": fresh})
+    values = {
+        "build": context.version,
+        "at": context.clock.now(),
+        "fresh": fresh,
+    }
+    return event("hello", values)
 
 
 async def events(request: web.Request) -> web.StreamResponse:

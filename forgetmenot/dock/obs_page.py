@@ -44,7 +44,8 @@ def greeting(
     sent_proof = proof.encode("utf-8", "replace")
     if not hmac.compare_digest(sent_proof, expected_proof):
         return ""
-    return _keyed(token, "dock", port, challenge).decode()
+    answer = _keyed(token, "dock", port, challenge)
+    return answer.decode()
 
 
 def dock_answers(
@@ -57,9 +58,11 @@ def dock_answers(
     connection = http.client.HTTPConnection(f"{host}:{port}", timeout=1)
     try:
         proof = _keyed(token, "page", port, challenge).decode()
-        connection.request("GET", f"{PATH}?challenge={challenge}&proof={proof}")
+        address = f"{PATH}?challenge={challenge}&proof={proof}"
+        connection.request("GET", address)
+        response = connection.getresponse()
         # Another program may have the port, and answer without end.
-        answer = connection.getresponse().read(200)
+        answer = response.read(200)
         expected_answer = _keyed(token, "dock", port, challenge)
         return hmac.compare_digest(answer, expected_answer)
     # Something answers that does not speak HTTP, or that speaks it badly.
@@ -78,8 +81,10 @@ def write(
     language: Language = ENGLISH,
 ) -> Path:
     """Write the page for this dock, and return its path. Raises StoreError."""
-    keep(folder / FILE, page(port, token, language))
-    return folder / FILE
+    file = folder / FILE
+    text = page(port, token, language)
+    keep(file, text)
+    return file
 
 
 def keep(path: Path, text: str) -> None:
@@ -142,5 +147,6 @@ def _keyed(
     """Return the keyed hash by which one side, "page" or "dock", shows that it has the token."""
     # The side is part of it, so that the page's proof is not what the dock has to answer.
     message = f"forgetmenot {side} {port} {challenge}"
-    digest = hmac.new(token.encode(), message.encode(), hashlib.sha256)
+    key = token.encode()
+    digest = hmac.new(key, message.encode(), hashlib.sha256)
     return digest.hexdigest().encode()

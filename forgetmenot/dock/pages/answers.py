@@ -23,7 +23,8 @@ async def _answers_of_week(page: PageRequest) -> object:
     replies = []
     for reply in await reply_outcomes.judged(page.db):
         # A week is one of the channel's days, which SQLite knows nothing of.
-        if reply_outcomes.week_of(reply.at, zone) == week:
+        reply_week = reply_outcomes.week_of(reply.at, zone)
+        if reply_week == week:
             replies.append(reply)
     replies.reverse()
     newest_replies = replies[:REPLIES_LIMIT]
@@ -37,13 +38,14 @@ async def _answers_of_week(page: PageRequest) -> object:
         # A reply may have aged out since it was judged.
         if row is None:
             continue
+        viewer_name = name_of(row["viewer_id"], shown_names)
         item = {
             "id": reply.id,
             "at": reply.at,
             "outcome": reply.outcome,
             "day": iso_day(reply.at, zone),
             "text": row["text"],
-            "who": name_of(row["viewer_id"], shown_names),
+            "who": viewer_name,
         }
         items.append(item)
     return items

@@ -18,10 +18,9 @@ async def _approvals(page: PageRequest) -> object:
     # Those that wait are among the latest as well.
     latest = await action_logs.latest(page.db, LOG_LIMIT)
     finished = [action for action in latest if not waits(action)]
-    return {
-        "waiting": await _items(page, waiting),
-        "log": await _items(page, finished),
-    }
+    waiting_items = await _items(page, waiting)
+    finished_items = await _items(page, finished)
+    return {"waiting": waiting_items, "log": finished_items}
 
 
 async def _items(page: PageRequest, actions: list[LoggedAction]) -> list[Item]:
@@ -35,11 +34,13 @@ async def _items(page: PageRequest, actions: list[LoggedAction]) -> list[Item]:
     for action in actions:
         # Not only a viewer decides: a rule does as well, and has no name among viewers.
         decider = action.decided_by or ""
+        proposal = proposal_item(action, shown_names, page.language)
+        undo = undoable(action, now)
         item = {
-            **proposal_item(action, shown_names, page.language),
+            **proposal,
             "expires_at": action.expires_at,
             "decided_by": shown_names.get(decider, decider),
-            "undoable": undoable(action, now) is not None,
+            "undoable": undo is not None,
         }
         items.append(item)
     return items
@@ -57,6 +58,8 @@ def proposal_item(
         if value != DEFAULT_REASON:
             params[name] = shown_names.get(value, value)
     target_id = action.target_id
+    asker_name = name_of(action.asked_by, shown_names)
+    target_name = name_of(target_id, shown_names)
     return {
         "id": action.id,
         "at": action.at,
@@ -64,8 +67,8 @@ def proposal_item(
         "reason": language.reason(action.reason),
         "status": action.status,
         "detail": language.reason(action.detail),
-        "asked_by": name_of(action.asked_by, shown_names),
-        "target": name_of(target_id, shown_names),
+        "asked_by": asker_name,
+        "target": target_name,
         # The page links to the person: to nobody who is hidden.
         "target_id": target_id if target_id in shown_names else "",
         "params": params,

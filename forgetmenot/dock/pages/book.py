@@ -29,7 +29,8 @@ async def _book(page: PageRequest) -> object:
     find = page.text("find")
     if not find:
         return await _pages(page)
-    return {"found": await _search(page, find)}
+    items = await _search(page, find)
+    return {"found": items}
 
 
 async def _search(page: PageRequest, find: str) -> list[Item]:
@@ -53,10 +54,13 @@ async def _pages(page: PageRequest) -> dict[str, list[Item]]:
 
     read = partial(book.pages, now=page.now)
     pages = await page.db.together(read)
+    quotes = await _items(page, pages.quotes)
+    jokes = await _jokes(page, pages.jokes)
+    clips = await _clips(page, pages.clips)
     return {
-        "quotes": await _items(page, pages.quotes),
-        "jokes": await _jokes(page, pages.jokes),
-        "clips": await _clips(page, pages.clips),
+        "quotes": quotes,
+        "jokes": jokes,
+        "clips": clips,
     }
 
 
@@ -74,7 +78,8 @@ async def _items(page: PageRequest, entries: Sequence["Entry"]) -> list[Item]:
 
 async def _jokes(page: PageRequest, jokes: Sequence["Joke"]) -> list[Item]:
     """Return running jokes, each with its times and with who told it."""
-    items = await _items(page, [joke.entry for joke in jokes])
+    entries = [joke.entry for joke in jokes]
+    items = await _items(page, entries)
     teller_ids: set[str] = set()
     for joke in jokes:
         teller_ids.update(joke.people)
@@ -89,7 +94,8 @@ async def _jokes(page: PageRequest, jokes: Sequence["Joke"]) -> list[Item]:
 
 async def _clips(page: PageRequest, clips: Sequence["Clip"]) -> list[Item]:
     """Return clips and markers with their addresses."""
-    items = await _items(page, [clip.entry for clip in clips])
+    entries = [clip.entry for clip in clips]
+    items = await _items(page, entries)
     for clip, item in zip(clips, items, strict=True):
         item["kind"] = clip.kind
         item["address"] = clip.address
@@ -119,12 +125,15 @@ def _line(row: Item, zone: str) -> str:
     # Only jokes have people, and only clips an address.
     people = row.get("people", [])
     address = row.get("address", "")
-    details = [iso_day(row["at"], zone), row["minutes"], *people]
+    day = iso_day(row["at"], zone)
+    details = [day, row["minutes"], *people]
     details_text = ", ".join(_filled(details))
     # Both hold what chat wrote, which must not become markup. Addresses are ours.
+    safe_text = escape_markdown(row["text"])
+    safe_details = escape_markdown(details_text)
     words = [
-        escape_markdown(row["text"]),
-        f"({escape_markdown(details_text)})",
+        safe_text,
+        f"({safe_details})",
         address,
         row["link"],
     ]
@@ -152,10 +161,8 @@ async def _chapters(page: PageRequest) -> object:
     day = iso_day(stream.started_at, page.zone)
     # YouTube's chapters are text that is pasted into a description.
     ending = "txt" if form == "youtube" else form
-    return {
-        "name": f"chapters-{day}.{ending}",
-        "text": chapters.as_text(rows, form, stream.title),
-    }
+    text = chapters.as_text(rows, form, stream.title)
+    return {"name": f"chapters-{day}.{ending}", "text": text}
 
 
 ROUTES = (

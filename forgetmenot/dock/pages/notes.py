@@ -38,12 +38,14 @@ async def _notes(page: PageRequest) -> object:
         offset=offset,
         limit=limit,
     )
-    return {"total": total, "rows": await _items(page, rows)}
+    items = await _items(page, rows)
+    return {"total": total, "rows": items}
 
 
 async def _items(page: PageRequest, rows: Sequence[Note]) -> list[Item]:
     """Return notes as the page shows them."""
-    editors = await dock_rows.editors(page.db, [note.id for note in rows])
+    note_ids = [note.id for note in rows]
+    editors = await dock_rows.editors(page.db, note_ids)
     facts = [note.fact for note in rows]
     subject_ids = [note.subject_id for note in rows]
     people = [*subject_ids, *editors.values()]
@@ -67,13 +69,16 @@ async def _items(page: PageRequest, rows: Sequence[Note]) -> list[Item]:
 
 def _item(note: Note, shown_names: Mapping[str, str]) -> Item:
     """Return what a note itself says of how it is shown."""
+    subject_name = name_of(note.subject_id, shown_names)
+    fact = with_names(note.fact, shown_names)
+    confidence = round(note.confidence, 3)
     return {
         "id": note.id,
         "scope": note.scope,
         "subject": note.subject_id,
-        "who": name_of(note.subject_id, shown_names),
-        "fact": with_names(note.fact, shown_names),
-        "confidence": round(note.confidence, 3),
+        "who": subject_name,
+        "fact": fact,
+        "confidence": confidence,
         "status": note.status,
         "source": note.source_kind,
         "said_at": note.first_said_at,
@@ -107,7 +112,8 @@ async def _note(page: PageRequest) -> object:
     [item] = await _items(page, [note])
     # A list of notes does without: where one comes from takes several queries.
     if page.text("chain"):
-        item["chain"] = await page.context.control.chain(note_id)
+        control = page.context.control
+        item["chain"] = await control.chain(note_id)
     return item
 
 
@@ -131,12 +137,13 @@ async def _learned_in(page: PageRequest) -> object:
     shown_names = await names(page.db, (), subject_ids)
     changes = []
     for item in items:
+        subject_id = item["subject_id"]
         change = {
             "kind": item["kind"],
             "at": item["at"],
             "note": item["note_id"],
             "scope": item["scope"],
-            "who": name_of(item["subject_id"], shown_names),
+            "who": name_of(subject_id, shown_names),
             "fact": item["fact"],
         }
         changes.append(change)

@@ -27,8 +27,8 @@ async def _streams(page: PageRequest) -> object:
     for item in items:
         # A recap is written when a stream is over: until then it is told so far.
         if item["id"] == current_id:
-            now = page.now
-            item["so_far"] = await stream_so_far(page.db, now, SO_FAR_CHARS)
+            so_far = await stream_so_far(page.db, page.now, SO_FAR_CHARS)
+            item["so_far"] = so_far
     return items
 
 
@@ -45,13 +45,17 @@ async def _evening(page: PageRequest) -> object:
     stream = await picture_rows.stream(db, page.row_id)
     if stream is None:
         raise InputError(reason("nothing_here"))
-    minutes = await figures.minutes_of(db, stream["id"])
+    stream_id = stream["id"]
+    began_at = stream["at"]
+    until = stream["until"]
+    minutes = await figures.minutes_of(db, stream_id)
+    moments = await _moments(db, stream_id)
     # A reply has no stream of its own: it is one of the time in which the stream was on.
-    replies = await picture_rows.replies_between(db, stream["at"], stream["until"])
+    replies = await picture_rows.replies_between(db, began_at, until)
     return {
         **dict(stream),
         "minutes": [tuple(row) for row in minutes],
-        "moments": await _moments(db, stream["id"]),
+        "moments": moments,
         "replies": replies,
     }
 
