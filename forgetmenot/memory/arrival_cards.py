@@ -35,12 +35,12 @@ ENDS_WITHIN = 8 * DAY
 
 
 class Card(NamedTuple):
-    """Somebody who came in, as the dock shows them.
+    """What the dock shows about somebody who just came in.
 
-    `at`: the time of their first line of this stream; `before_at`: when they left the one before (both in ms). `who`:
-    their brief, or their best notes; `lately`: what holds these days, or (`over`) a plan of which they were not asked
-    yet how it went. `notes`: the ids of the notes that it rests on. `wishes`: how they ask to be called. `together`:
-    what is worth saying of their time here.
+    `at`: the time of their first line in this stream; `before_at`: when they left the last one (both in ms). `streams`:
+    how many they were in. `who`: their brief, or their best notes. `lately`: a note that ends soon, or (`over`) a plan
+    that ended while they were away. `notes`: the ids of the notes on the card. `wishes`: how they ask to be called.
+    `together`: streaks and anniversaries, in words.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Card(NamedTuple):
 
 
 def by_weight(note: Note) -> tuple[bool, int, float, int]:
-    """Return the sort key of notes by how much they say about a person, the least first."""
+    """Return a sort key: the notes that say most about a person come last."""
     importance = list(Importance).index(note.importance)
     return (note.pinned, importance, note.confidence, note.last_confirmed_at)
 
@@ -68,9 +68,9 @@ async def arrivals(
     settings: Settings,
     now: int,
 ) -> list[Card]:
-    """Return cards about who came in last: whose first line of this stream is at most SHOWN_FOR old.
+    """Return at most MAXIMUM_CARDS cards about viewers whose first line of this stream is at most SHOWN_FOR old.
 
-    The setting `earpiece` says about whom, and `earpiece_without` lists logins to leave out.
+    The setting `earpiece` chooses between all viewers and regulars. `earpiece_without` lists logins to leave out.
     """
     dock = settings.dock
     if dock.earpiece is Earpiece.OFF:
@@ -83,15 +83,15 @@ async def arrivals(
     attendance = await streams.attendance_of(
         source, first_lines, lately=now - REGULAR_WITHIN
     )
-    standings = frozenset(Standing)
+    shown_standings = frozenset(Standing)
     if dock.earpiece is Earpiece.REGULARS:
-        standings = _FAMILIAR
+        shown_standings = _FAMILIAR
     cards: list[Card] = []
-    for viewer_id, at in first_lines.items():
+    for viewer_id, first_line_at in first_lines.items():
         standing = standing_of(attendance[viewer_id], settings.people, now)
-        if standing not in standings:
+        if standing not in shown_standings:
             continue
-        viewer_card = await card(source, viewer_id, at, now, settings)
+        viewer_card = await card(source, viewer_id, first_line_at, now, settings)
         if viewer_card is not None:
             cards.append(viewer_card)
         if len(cards) == MAXIMUM_CARDS:
@@ -106,9 +106,9 @@ async def card(
     now: int,
     settings: Settings,
 ) -> Card | None:
-    """Return the card about one viewer; None where nothing may be said about them.
+    """Return the card about one viewer. None if they are hidden, or if no note about them may be shown.
 
-    `at`: the time of their first line of this stream, `now`: both in ms.
+    `at`: the time of their first line in this stream; `now`: both in ms.
     """
     zone = settings.bot.timezone
     recently = now - REGULAR_WITHIN
@@ -139,7 +139,7 @@ async def card(
 
     named_ids = {viewer_id, *ids_in(description), *ids_in(lately)}
     names, _hidden = await viewers.shown_and_hidden(source, named_ids)
-    # a hidden viewer has no name here
+    # without notes the card would be empty; a viewer who is not in `names` is hidden
     if not note_ids or viewer_id not in names:
         return None
     viewers_by_id = await viewers.get_many(source, [viewer_id])
@@ -167,7 +167,8 @@ async def _usable_notes(
     viewer_id: str,
     suppressed: SuppressionFilter,
 ) -> list[Note]:
-    """Return the notes about a viewer that may be on their card, those that say most first; also what is over."""
+    """Return the active, past and expired notes that may be on a viewer's card, those that say most first."""
+    # past and expired as well: a plan that is over is on the card
     statuses = (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
     usable_notes = []
     for note in await notes.of_subject(source, viewer_id, statuses):
@@ -178,12 +179,12 @@ async def _usable_notes(
 
 
 def _may_be_on_card(note: Note) -> bool:
-    """Return whether a note is neither what others said nor a role, which Twitch's badges show."""
+    """Return False for hearsay, and for a note that claims a role: Twitch's badges show roles."""
     return note.source_kind is not SourceKind.REPORTED and not claims_role(note.fact)
 
 
 def _without_roles(brief: str) -> str:
-    """Return a brief without the sentences that give somebody a role."""
+    """Return a brief without the sentences that claim a role: Twitch's badges show roles."""
     sentences = [
         sentence for sentence in sentences_of(brief) if not claims_role(sentence)
     ]
@@ -191,18 +192,27 @@ def _without_roles(brief: str) -> str:
 
 
 def _ended_plan(
-    known: Sequence[Note],
-    before_at: int,
+    viewer_notes: Sequence[Note],
+    left_at: int,
     now: int,
     zone: str,
 ) -> Note | None:
-    """Return the last plan that ended since they left the stream before (ms) and of which nothing is known yet."""
+    """Return the plan that ended last, if the viewer was away then and its outcome is not known; else None.
+
+    `viewer_notes`: the notes that may be on their card. `left_at`: when they left the stream before (ms).
+    """
 
     def end_of_plan(note: Note) -> int:
         """Return when a plan is over (ms)."""
         return plan_end(note, zone) or 0
 
-    open_plans = open_outcomes(known, (), before_at, now, zone)
+    open_plans = open_outcomes(
+        viewer_notes,
+        lines=(),
+        left_at=left_at,
+        now=now,
+        zone=zone,
+    )
     return max(open_plans, key=end_of_plan, default=None)
 
 

@@ -42,7 +42,7 @@ from forgetmenot.store.privacy_requests import PrivacyRequests, RequestKind
 
 
 def name_of(database: Path, at: int) -> str:
-    """Return the name of a copy that was made at a time (ms), by which copies are in order."""
+    """Return the file name of a copy made at a time (ms). Sorting the names puts the copies in order of time."""
     made_at = datetime.fromtimestamp(at / 1_000, UTC)
     return f"{database.stem}-{made_at:%Y%m%d-%H%M%S}-{at % 1_000:03}.sqlite3"
 
@@ -53,7 +53,10 @@ async def make(
     at: int,
     keep: int,
 ) -> Copied:
-    """Make a copy beside the memory and delete those above `keep`. Raises StoreError."""
+    """Make a copy beside the memory, and delete the oldest so that `keep` are left.
+
+    `at`: the time (ms) in its name. Raises StoreError.
+    """
     folder = db.path.parent / FOLDER
     copied = await copy_to(db, folder / name_of(db.path, at))
     await asyncio.to_thread(backup.delete_old_copies, db.path, keep)
@@ -61,17 +64,17 @@ async def make(
 
 
 async def copy_to(db: Database, target: Path) -> Copied:
-    """Make a copy at `target`. A copy that still has somebody who was forgotten meanwhile is made again."""
+    """Copy the memory to `target`, again if a privacy request arrives meanwhile. Raises StoreError."""
     while True:
-        # it is read by its path: else it would be a copy of what another program put there
+        # the file is read by its path, where another program may have put a different one
         await db.stay_in_place()
         request_count = _request_count(db)
-        # a thread cannot be cancelled: leaving it behind would leave half a copy
+        # a cancelled task does not stop its thread, which would leave half a copy behind
         copying = asyncio.to_thread(backup.copy, db.path, target)
         copied = await uninterrupted(copying)
         is_complete = _request_count(db) == request_count
         if not is_complete:
-            # somebody asked for something meanwhile that the copy may not have
+            # the copy may still hold what somebody has just asked to be forgotten
             target.unlink(missing_ok=True)
             continue
         log.info(
@@ -84,16 +87,16 @@ async def copy_to(db: Database, target: Path) -> Copied:
 
 
 def _request_count(db: Database) -> int:
-    """Return the number of privacy requests, those of other processes included."""
+    """Return the number of privacy requests, also of those that other processes have written."""
     db.requests.refresh()
     return len(db.requests.lines)
 
 
 class Backups:
-    """The copies of a running bot. A periodic task.
+    """Makes the copies while the bot runs. A periodic task.
 
-    At its start and every day it makes one if notes, summaries, recaps, quotes or wishes changed since the newest copy;
-    and one whenever the others had to be deleted.
+    It makes one at its start and every day, if notes, summaries, recaps, quotes or wishes changed since the newest
+    copy. It makes one at once when all copies had to be deleted.
     """
 
     def __init__(
@@ -112,7 +115,7 @@ class Backups:
         """Make a copy if one is due; called every minute or so. Raises StoreError."""
         keep = self._settings().privacy.keep_backups
         now = self._clock.now()
-        # also where no copies are made any more: those of earlier settings may still be there
+        # also where the settings now ask for no copies: older ones may still be there
         await self._delete_stale_copies(now)
         if keep == 0:
             return
@@ -129,7 +132,8 @@ class Backups:
         self._checked_at = now
 
     async def _delete_stale_copies(self, now: int) -> None:
-        """Delete all copies if they may have what rests on a line that was cleared in chat since."""
+        """Delete all copies if they may hold notes or summaries of a line that chat has cleared since."""
+        # store/events sets this mark when it clears such a line
         if not await channel_state.read(self._db, events.COPIES_STALE):
             return
         delete_copies(self._db.path)
@@ -137,17 +141,17 @@ class Backups:
             await channel_state.put(tx, {events.COPIES_STALE: ""}, now)
 
     async def _changed_since(self, newest_copy: Path) -> bool:
-        """Return whether the memory has something that its newest copy lacks."""
-        # the copy is compared with the file at the memory's path, which has to be the memory
+        """Return whether the memory changed since its newest copy was made."""
+        # the file at the memory's path is compared, where another program may have put a different one
         await self._db.stay_in_place()
         return await asyncio.to_thread(backup.lacks_changes, newest_copy, self._db.path)
 
 
 class MemoryFileWatch:
-    """Sees that the memory's file stays in its place while the bot runs. A periodic task.
+    """Keeps the memory's file in its place while the bot runs. A periodic task.
 
-    Where another program removed or replaced it, the bot's own memory is back in its place and gets a backup, and what
-    lay there instead becomes one as well: nothing of either is lost. `trouble` says so for an hour.
+    If another program removes or replaces the file, the bot puts its own memory back. Both become backups, so nothing
+    is lost. `trouble` says so for an hour.
     """
 
     def __init__(
@@ -162,14 +166,14 @@ class MemoryFileWatch:
         self._db = db
         self._settings = settings
         self._clock = clock
-        # how often the file had been put back when that was last dealt with; None before the first pass
+        # the value of `times_put_back` when the backups were last made; None before the first pass
         self._handled_times: int | None = None
         self._unreadable: set[Path] = set()
 
     async def run_pass(self) -> None:
-        """See to the file; called every second.
+        """Put the memory's file back if another program moved it, and make backups of both; called every second.
 
-        Raises StoreError if it cannot be put back, or if what lay in its place cannot be read.
+        Raises StoreError if the file cannot be put back, or if the other program's file is no memory.
         """
         await self._db.stay_in_place()
         now = self._clock.now()
@@ -179,49 +183,50 @@ class MemoryFileWatch:
             # At the start as well: a kill may have left what lay in the memory's place.
             await self._back_up(now)
         # Reported each second until somebody has moved the file away: it may be somebody's memory.
-        unreadable = [other for other in self._unreadable if other.exists()]
+        unreadable = [file for file in self._unreadable if file.exists()]
         if unreadable:
             raise StoreError(reason("other_file", path=str(unreadable[0])))
 
     async def _back_up(self, now: int) -> None:
-        """Make backups of the memory that was put back, and of what lay in its place."""
-        times = self._db.times_put_back
+        """Make backups of the memory that was put back, and of the files that lay in its place."""
+        times_put_back = self._db.times_put_back
         keep = self._settings().privacy.keep_backups
-        if times:
+        if times_put_back:
             folder = str(self._db.path.parent)
             self.trouble = reason("file_put_back", folder=folder)
             self._trouble_until = now + HOUR
             if keep:
-                # newer than what lay in its place, which must not be what the next start compares with
+                # dated a millisecond after the backup of the other file: the next start compares the memory with the
+                # newest one
                 await make(self._db, at=now + 1, keep=keep + 1)
-        for other in backup.files_put_aside(self._db.path):
-            if files.is_open(other):
-                # a thread still reads what was the memory: left to the next pass
+        for other_file in backup.files_put_aside(self._db.path):
+            if files.is_open(other_file):
+                # a thread still reads this file, which was the memory: the next pass backs it up
                 return
             try:
-                await self._back_up_other(other, now)
+                await self._back_up_other(other_file, now)
             except (StoreForeign, InputError):
-                self._unreadable.add(other)
-        self._handled_times = times
+                self._unreadable.add(other_file)
+        self._handled_times = times_put_back
 
-    async def _back_up_other(self, other: Path, now: int) -> None:
-        """Make a backup of the memory in another file, then delete that file.
+    async def _back_up_other(self, other_file: Path, now: int) -> None:
+        """Make a backup of the file that lay in the memory's place, then delete that file.
 
         The backup has nothing of people who asked to be forgotten.
         """
-        await asyncio.to_thread(backup.check, other)
-        # The requests are carried out in a copy of their own, so that `target` is complete as soon as it exists.
-        part = other.with_name(f"{other.name}.part")
+        await asyncio.to_thread(backup.check, other_file)
+        # Privacy requests are carried out in a first copy: the backup must never exist with what they delete.
+        part = other_file.with_name(f"{other_file.name}.part")
         folder = self._db.path.parent / FOLDER
         target = folder / name_of(self._db.path, now)
         try:
-            await asyncio.to_thread(backup.copy, other, part)
+            await asyncio.to_thread(backup.copy, other_file, part)
             await _carry_out_requests(part, self._db.requests, now)
             await asyncio.to_thread(backup.copy, part, target)
         finally:
             for file in _files(part):
                 file.unlink(missing_ok=True)
-        for file in _files(other):
+        for file in _files(other_file):
             file.unlink(missing_ok=True)
         log.warning(
             "what lay in the memory's place is kept as a backup", backup=target.name
@@ -229,7 +234,11 @@ class MemoryFileWatch:
 
 
 class Restored(Struct, frozen=True):
-    """What a restore did. `saved`: the copy of what was there before; `erased` … `banned`: what was done again."""
+    """What a restore did.
+
+    `saved`: the copy of the memory that was replaced; None if there was none. `erased` … `banned`: how many privacy
+    requests of each kind were carried out again.
+    """
 
     notes: int
     episodes: int
@@ -250,33 +259,35 @@ async def restore(
 ) -> Restored:
     """Put a copy in the memory's place. The memory must not be in use (files.instance_lock).
 
-    Raises InputError, StoreError.
+    `keep`: the number of copies to keep beside it. Raises InputError, StoreError.
     """
     await asyncio.to_thread(backup.check, source)
     if database.exists():
         await _check_replaceable(database, source)
     # prepared beside the memory and moved into its place at the end: a stop in between leaves the memory as it was
-    fresh = database.with_name(f"{database.name}.restoring")
+    restored_file = database.with_name(f"{database.name}.restoring")
     folder = database.parent / FOLDER
     try:
-        # of a restore that was killed: SQLite would read its log with the new file
-        for file in _files(fresh):
+        # a restore that was killed may have left a log, which SQLite would read with the new file
+        for file in _files(restored_file):
             file.unlink(missing_ok=True)
-        await asyncio.to_thread(backup.copy, source, fresh)
+        await asyncio.to_thread(backup.copy, source, restored_file)
         requests = PrivacyRequests(database)
-        row_counts, request_counts = await _carry_out_requests(fresh, requests, now)
-        saved = await _save(database, now, keep)
+        row_counts, request_counts = await _carry_out_requests(
+            restored_file, requests, now
+        )
+        saved_copy = await _save(database, now, keep)
         if request_counts[RequestKind.ERASE] or request_counts[RequestKind.FORGET]:
-            # the older copies know more than they may
+            # the older copies still hold what was just erased or forgotten
             for copy in copies_of(database):
-                if copy != saved:
+                if copy != saved_copy:
                     copy.unlink(missing_ok=True)
-        # the newest copy: with it the next start compares what there is
+        # the next start compares the memory with its newest copy, which has to be of the restored one
         newest_copy = folder / name_of(database, now + 1)
-        await asyncio.to_thread(backup.copy, fresh, newest_copy)
-        _replace(fresh, database)
+        await asyncio.to_thread(backup.copy, restored_file, newest_copy)
+        _replace(restored_file, database)
     finally:
-        for file in _files(fresh):
+        for file in _files(restored_file):
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
     return Restored(
@@ -287,12 +298,12 @@ async def restore(
         removed=request_counts[RequestKind.REMOVE],
         opted_out=request_counts[RequestKind.OPT_OUT],
         banned=request_counts[RequestKind.BAN],
-        saved=saved,
+        saved=saved_copy,
     )
 
 
 async def _check_replaceable(database: Path, source: Path) -> None:
-    """Raise an error if a memory may not be replaced by this copy.
+    """Raise an error if this copy may not replace this memory.
 
     Raises InputError if the copy is the memory itself, StoreError if the memory's file of privacy requests is lost.
     """
@@ -307,13 +318,14 @@ async def _check_replaceable(database: Path, source: Path) -> None:
 
 
 async def _carry_out_requests(
-    fresh: Path,
+    copy_file: Path,
     requests: PrivacyRequests,
     now: int,
 ) -> tuple[backup.Counts, Counter[RequestKind]]:
-    """Do to a copy what people have asked for, and return what it holds then and how much was done."""
-    async with open_database(fresh, requests=requests) as db:
+    """Carry out all privacy requests in a copy. Return its numbers of rows, and of requests by kind."""
+    async with open_database(copy_file, requests=requests) as db:
         request_counts = await carry_out(db)
+        # the copy may have been made before an erasure was finished
         for viewer_id in await privacy_choices.erasures_due(db, now):
             await erase_rows(db, viewer_id, now)
         wipe_due = await channel_state.read(db, WIPE_DUE)
@@ -329,28 +341,29 @@ async def _save(
     now: int,
     keep: int,
 ) -> Path | None:
-    """Make a copy of the present memory and return its path; None if there is none, or it cannot be read."""
+    """Make a copy of the present memory, and return its path. None if there is no memory, or it cannot be read."""
     if not database.exists():
         return None
     try:
         async with open_database(database) as db:
-            # one more than usual, so that this one does not rotate away the copy that is being restored
+            # one more than usual, or making this copy could delete the one that is being restored
             copied = await make(db, at=now, keep=keep + 1)
             return copied.path
     except StoreRequestsLost:
+        # without the requests, the restored memory would have people back who were erased
         raise
     except ForgetMeNotError as error:
         log.warning("what was there could not be saved", reason=str(error))
         return None
 
 
-def _replace(fresh: Path, database: Path) -> None:
-    """Move a restored memory into its place. Raises StoreError."""
+def _replace(restored_file: Path, database: Path) -> None:
+    """Move a restored file into the memory's place. Raises StoreError if another program uses the memory."""
     try:
         # an old log must not be read with the new file
         for file in _files(database)[1:]:
             files.delete(file)
-        files.move_into_place(fresh, database)
+        files.move_into_place(restored_file, database)
     except OSError as error:
         raise StoreError(
             f"{database} cannot be replaced: {error.strerror}. Close the program that uses it."
@@ -358,7 +371,7 @@ def _replace(fresh: Path, database: Path) -> None:
 
 
 def _files(database: Path) -> list[Path]:
-    """Return a database's file and those that SQLite puts beside it; its privacy requests are not among them."""
+    """Return a database's file and the files that SQLite puts beside it, without its privacy requests."""
     all_files = [database]
     for ending in ("-wal", "-shm", "-journal"):
         all_files.append(database.with_name(f"{database.name}{ending}"))

@@ -48,10 +48,10 @@ EPISODES_READ = 60
 
 
 class Entry(Struct, frozen=True):
-    """Something in the book. `table` and `id`: where it stands; `at` and `until`: when it was (ms).
+    """Something in the book. `table` and `id`: its row in the database; `at` and `until`: when it was (ms).
 
-    `text` names people as `<@id>`. `minutes`: those of its stream, as "0:41–0:52"; empty outside of a stream.
-    `link`: its second in the stream's video, as long as Twitch probably keeps that; else empty.
+    `text` names people as `<@id>`. `minutes`: its time in the stream, as "0:41–0:52"; empty outside of a stream.
+    `link`: the address of its second in the stream's video; empty once Twitch has probably deleted that.
     """
 
     table: str
@@ -77,14 +77,14 @@ async def look_up(
 ) -> list[Entry]:
     """Return what fits a question, best first, each with its minutes and link. Raises StoreError.
 
-    `people`: the ids of those whom it names, each of whom counts as a word; `recalled`: the notes that fit it.
+    `people`: the ids of the viewers in the question, each of whom counts as a word. `recalled`: the notes that fit it.
     """
     question_words = asked_words(query, people)
     if not question_words:
         return []
     await index.read_on(source)
     table = word_table()
-    # for each word of the question the stems that count as it, and how much
+    # for each word of the question, the stems that count as it, and how much each counts (0 to 1)
     asked_stems = [near_stems(word, table) for word in question_words]
     entries = await _sentences(source, index, asked_stems, suppression_filter)
     entries += await quote_entries(source, suppression_filter)
@@ -95,7 +95,7 @@ async def look_up(
     for score, entry in zip(scores, entries, strict=True):
         if score > 0 and score >= least:
             fitting.append((score, entry.at, entry))
-    # of those that fit alike the newest first
+    # of entries with the same score, the newest comes first
     fitting.sort(key=itemgetter(0, 1), reverse=True)
     best = [entry for _score, _at, entry in fitting[:limit]]
     return await with_places(source, best, now)
@@ -107,15 +107,19 @@ async def _sentences(
     asked_stems: Iterable[Collection[str]],
     suppression_filter: SuppressionFilter,
 ) -> list[Entry]:
-    """Return the sentences of the summaries that have a word of a question, or one of nearly the same meaning."""
-    terms = []
+    """Return every sentence of the summaries that have a word of the question, or one of nearly the same meaning.
+
+    `asked_stems`: the stems that count as each word. Sentences are weighed by themselves afterwards.
+    """
+    # the index lists words as they are written ("played", "playing"), not their stems
+    forms_of_words = []
     for stems_of_word in asked_stems:
         forms: set[str] = set()
         for near_stem in stems_of_word:
             forms |= index.forms(near_stem)
-        terms.append(forms)
+        forms_of_words.append(forms)
     episode_ids = index.speaking_of(
-        terms,
+        forms_of_words,
         enough=1,
         without=(),
         limit=EPISODES_READ,
@@ -169,7 +173,7 @@ async def quote_entries(
 
 
 def _note_entry(note: Note) -> Entry:
-    """Return a note with whom it is about, at the time when it was first said."""
+    """Return a note as an entry: it begins with its subject, and is dated when it was first said."""
     text = note.fact
     if note.subject_id is not None:
         text = f"{mention(note.subject_id)} {note.fact}"
@@ -188,24 +192,25 @@ def _scores(
     query: Query,
     table: WordTable | None,
 ) -> list[float]:
-    """Return how well each entry fits: by the rarity of the words that it has, by its meaning and its day.
+    """Return the score of each entry: for its words, of which rare ones count more, its meaning and its day.
 
-    `asked_stems`: for each word of the question the stems that count as it, and how much (0 to 1).
+    `asked_stems`: for each word of the question, the stems that count as it, and how much each counts (0 to 1).
     """
     stems_of = [set(stems(entry.text)) for entry in entries]
     scores = [0.0] * len(entries)
     for shares in asked_stems:
         weights = [_weight(entry_stems, shares) for entry_stems in stems_of]
-        entry_count = sum(weights) or 1
+        # how many entries have the word, with those that have a near word counted in part
+        having = sum(weights) or 1
         # A word that few entries have says most about which one is meant.
-        rarity = math.log(1 + len(entries) / entry_count)
+        rarity = math.log(1 + len(entries) / having)
         for place, weight in enumerate(weights):
             scores[place] += rarity * weight
     scores = relative_to_best(scores)
     if table is not None:
         nearness = _nearness(stems_of, query, table)
-        for place, part in enumerate(nearness):
-            scores[place] += MEANING_SHARE * part
+        for place, near in enumerate(nearness):
+            scores[place] += MEANING_SHARE * near
     for place, entry in enumerate(entries):
         said_on = day_of(entry.at, query.zone)
         scores[place] += FITS_DATE * query.time.fits(said_on)
@@ -217,21 +222,21 @@ def _nearness(
     query: Query,
     table: WordTable,
 ) -> list[float]:
-    """Return how near each entry is to the question by its meaning: 1 for the nearest, 0 for the usual one or worse.
+    """Return how near each entry is to the question by meaning: 1 for the nearest, 0 for an average one or worse.
 
     `stems_of`: the stems of each entry.
     """
     cosines = cosines_to(query, stems_of, table)
-    # Everything said in one channel is a little alike: only what is nearer than usual counts.
-    usual = sum(cosines) / max(1, len(cosines))
-    return relative_to_best([max(cosine - usual, 0.0) for cosine in cosines])
+    # Everything said in one channel is a little alike: only what is nearer than the average counts.
+    average = sum(cosines) / max(1, len(cosines))
+    return relative_to_best([max(cosine - average, 0.0) for cosine in cosines])
 
 
 def _weight(entry_stems: Iterable[str], shares: Mapping[str, float]) -> float:
-    """Return how much the nearest stem of an entry counts as an asked word.
+    """Return how much an entry counts for an asked word, by its nearest stem.
 
     1 for the word itself, less for one of nearly the same meaning, 0 for no such word. `shares`: how much each stem
-    counts.
+    counts as the word.
     """
     weight = 0.0
     for entry_stem in entry_stems:
@@ -248,8 +253,8 @@ async def with_places(
     entries: Sequence[Entry],
     now: int,
 ) -> list[Entry]:
-    """Return entries with their minutes of the stream and the link to its video's second."""
-    # Notes have no stream of their own: it is the one that was on when they were first said.
+    """Return entries with their stream, their minutes in it, and the link to that second of its video."""
+    # An entry of a note has no stream yet: it gets the one that was on when the note was first said.
     times = [entry.at for entry in entries if entry.stream_id is None]
     stream_at = await streams.on_at(source, times)
     placed = []
@@ -257,13 +262,13 @@ async def with_places(
         stream_id = entry.stream_id or stream_at.get(entry.at)
         placed.append(replace(entry, stream_id=stream_id))
     stream_ids = {entry.stream_id for entry in placed if entry.stream_id is not None}
-    by_id = await streams.get_many(source, stream_ids)
+    streams_by_id = await streams.get_many(source, stream_ids)
     videos = await streams.videos(source, stream_ids)
     with_minutes = []
     for entry in placed:
-        # no stream has this number
+        # no stream has the id 0
         stream_id = entry.stream_id or 0
-        stream = by_id.get(stream_id)
+        stream = streams_by_id.get(stream_id)
         video = videos.get(stream_id)
         with_minutes.append(_with_minutes(entry, stream, video, now))
     return with_minutes
@@ -275,7 +280,7 @@ def _with_minutes(
     video: Video | None,
     now: int,
 ) -> Entry:
-    """Return an entry with its minutes and link; as it is if it was outside of a stream."""
+    """Return an entry with its minutes and link; unchanged if it was outside of a stream."""
     if stream is None:
         return entry
     first = minute_of(entry.at, stream.started_at)
@@ -289,7 +294,7 @@ def _with_minutes(
 
 
 class Joke(Struct, frozen=True):
-    """A running joke: how it goes, when it came up (ms, oldest first), and who told it, by id."""
+    """A running joke. `times`: when it came up (ms), oldest first; `people`: the ids of those who made it."""
 
     entry: Entry
     times: tuple[int, ...]
@@ -297,7 +302,7 @@ class Joke(Struct, frozen=True):
 
 
 class Clip(Struct, frozen=True):
-    """A clip or a marker. `address`: the clip's; empty for a marker. The entry's text is the summary around it."""
+    """A clip or a marker. `address`: the clip's, empty for a marker. The entry's text is the summary of that time."""
 
     entry: Entry
     kind: str
@@ -340,18 +345,18 @@ async def _jokes(
     suppression_filter: SuppressionFilter,
     now: int,
 ) -> list[Joke]:
-    """Return the running jokes that may be shown, each with the times it came up and who made it."""
+    """Return the running jokes that may be shown, oldest first, with the times they came up and who made them."""
     bits = await running_bits(source, suppression_filter)
     note_ids = [note.id for note in bits]
-    all_rows = await picture_rows.joke_times(source, note_ids)
+    evidence_rows = await picture_rows.joke_times(source, note_ids)
     bit_entries = [_note_entry(note) for note in bits]
     jokes = []
     for entry in await with_places(source, bit_entries, now):
-        # The first time counts also where its evidence went with the person who said it.
+        # The evidence of the first time may have been erased with the person who said it.
         times = {entry.at}
         # a dict is a set that keeps its order
         tellers: dict[str, None] = {}
-        for row in all_rows:
+        for row in evidence_rows:
             if row["note_id"] != entry.id:
                 continue
             times.add(row["at"])
@@ -367,9 +372,9 @@ async def _clips(
     suppression_filter: SuppressionFilter,
     now: int,
 ) -> list[Clip]:
-    """Return clips and markers, each with the summary of the time around it if that may be shown."""
+    """Return clips and markers, oldest first. Each has the summary of its time, if that may be shown."""
     rows = await figures.clips(source)
-    # a clip outside of every summary has none
+    # None for a clip outside of every summary, which finds no episode
     episode_ids = {row["episode_id"] for row in rows}
     stored = await episodes.get_many(source, episode_ids)
     visible = await visible_episodes(source, stored, suppression_filter)
@@ -400,9 +405,9 @@ async def search(
     zone: str,
     limit: int,
 ) -> list[Entry]:
-    """Return what happened, was noted or was quoted that fits some words, best first. Raises StoreError."""
+    """Return the parts of summaries, notes and quotes that fit some words, best first. Raises StoreError."""
     index = EpisodeIndex()
-    # The dock asks seldom, so this index is read whole, and dropped with the answer.
+    # The dock asks seldom: the whole index is built for this one question and then dropped.
     while await index.read_on(source):
         pass
     suppression_filter = await load_filter(source)
