@@ -4,7 +4,7 @@
   chipotle?"), at most a day old; none that was deleted in chat, and none of people who are hidden.
 - A line is returned if it shares something with the question: a word, one of nearly the same meaning, or one that is a
   slip of the finger away. Where the question asks for nothing in particular, what they said of themselves is returned.
-- No commands, no questions, nothing sensitive that the settings do not allow.
+- No commands, no questions, nothing sensitive that the settings do not allow; of anybody nothing sensitive at all.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from forgetmenot.memory.word_index import (
     is_one_slip,
     rarity,
 )
-from forgetmenot.settings.schema import PrivacySettings, Settings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
@@ -68,8 +68,11 @@ async def search(
         until=until,
         limit=MOST_COMPARED,
     )
+    allowed = frozenset(settings.privacy.allow_categories)
     if viewer_ids is None:
         lines = _without_chants(lines)
+        # of somebody who was asked about by name it may be shown, here it would answer "who has …?"
+        allowed = frozenset()
     if query.is_general:
         # "what do you know about me?" has no word to look for: what people said of themselves answers it
         newest_first = reversed(lines)
@@ -78,7 +81,7 @@ async def search(
         last_words = query.telling[-MOST_ASKED_WORDS:]
         asked_words = [_AskedWord(word, table) for word in last_words]
         best_first = _sharing(lines, asked_words)
-    statements = _statements(best_first, settings.privacy)
+    statements = _statements(best_first, allowed, settings.privacy.never_store)
     shown = list(islice(statements, MOST_LINES))
     # chosen by how well they fit, shown in order of time
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)
@@ -94,16 +97,18 @@ def _without_chants(lines: Sequence[PromptLine]) -> list[PromptLine]:
 
 
 def _statements(
-    lines: Iterable[PromptLine], privacy: PrivacySettings
+    lines: Iterable[PromptLine],
+    allowed: frozenset[str],
+    never_store: Iterable[str],
 ) -> Iterator[PromptLine]:
-    """Yield the lines that state something which may be shown."""
-    allowed = frozenset(privacy.allow_categories)
+    """Yield the lines that state something which may be shown.
+
+    `allowed`: the sensitive categories that may be. `never_store`: what the settings say is never stored.
+    """
     for line in lines:
         if is_command(line.text) or is_question(line.text):
             continue
-        category = sensitive_category(
-            line.text, allow=allowed, extra=privacy.never_store
-        )
+        category = sensitive_category(line.text, allow=allowed, extra=never_store)
         if category is None:
             yield line
 

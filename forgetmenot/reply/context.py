@@ -27,6 +27,7 @@ from forgetmenot.domain import (
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.languages import ENGLISH
 from forgetmenot.memory import unsummarised
+from forgetmenot.memory.channel_search import asks_what_is_sensitive
 from forgetmenot.memory.past_episodes import spoken_of
 from forgetmenot.memory.query import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
@@ -898,12 +899,15 @@ def _may_ask_anybody(
     material: TailMaterial,
     context: _MessageContext,
 ) -> bool:
-    """Return whether a message is a question that anybody's line may answer: it names nobody, nor its author."""
+    """Return whether a message is a question that anybody's line may answer.
+
+    It names nobody, nor its author, and asks for nothing that is never stored about people.
+    """
     if not is_question(question) or speaks_of_self(question):
         return False
-    if material.unclear_names:
+    if material.unclear_names or context.names.certain_in(question):
         return False
-    return not context.names.certain_in(question)
+    return not asks_what_is_sensitive(question)
 
 
 def _live_since(channel: Mapping[str, str]) -> int:

@@ -194,6 +194,37 @@ async def test_what_is_sensitive_is_not_brought_up_again(world: World) -> None:
     assert "diabetes" in await asked(world)
 
 
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("pregnant wife at home", "who in chat is pregnant?"),
+        ("autistic and proud", "which of you is autistic?"),
+        ("schwul und stolz", "wer ist hier schwul?"),
+    ],
+)
+async def test_a_sensitive_question_that_names_nobody_finds_nobodys_line(
+    world: World, line: str, question: str
+) -> None:
+    """As with notes: the line alone states nothing that is filtered, but beside the question it does."""
+    await says(world, line)
+    await chatter(world)
+    assert await asked(world, question, STREAMER) == ""
+
+
+async def test_a_question_that_names_nobody_finds_nothing_sensitive_that_is_allowed(
+    world: World,
+) -> None:
+    """What the streamer allowed is shown of somebody who is asked about by name."""
+    world.settings = replace(
+        world.settings, privacy=PrivacySettings(allow_categories=("health",))
+    )
+    await says(world, "i will get some chipotle for my diabetes")
+    await chatter(world)
+    named = "what does alice get at chipotle?"
+    assert "chipotle" in await asked(world, named, STREAMER)
+    assert await asked(world, "who gets some chipotle?", STREAMER) == ""
+
+
 async def test_nothing_is_shown_of_it_after_a_day(world: World) -> None:
     await says(world, "my hamster is called Pixel")
     await world.clock.advance(DAY - MINUTE)
