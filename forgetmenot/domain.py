@@ -575,6 +575,17 @@ class Permission(StrEnum):
     POLICY = "policy"
 
 
+class MissingRights(Struct, frozen=True):
+    """What an account's log-in at Twitch lacks.
+
+    `trouble`: a sentence with the way out; "" if it lacks nothing. `users`: the names of the actions that need it, or
+    of the rights themselves where the bot needs them for chat.
+    """
+
+    trouble: str = ""
+    users: tuple[str, ...] = ()
+
+
 class Asker(Struct, frozen=True):
     """Who asks. `role` is from the badges of the very message; `line_id` is that message.
 

@@ -312,8 +312,8 @@ def _login(subject: Examined) -> Finding:
     # A log-in that was stored without its scopes is not blamed for them.
     if token.scopes:
         missing = lacking(Account.BOT, settings, token.scopes)
-        if missing:
-            return trouble(missing, "setup_fix", WARN)
+        if missing.trouble:
+            return trouble(missing.trouble, "setup_fix", WARN)
     return ok("signed_in", login=token.login)
 
 

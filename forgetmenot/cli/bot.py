@@ -379,9 +379,10 @@ async def sign_in(
             f"Note: `{key}` in [twitch] is {expected_login}. Sign in with that account, or change the setting."
         )
     # Without a list of rights there is nothing to compare.
-    missing = lacking(account, settings, token.scopes) if token.scopes else ""
-    if missing:
-        common.say(missing)
+    if token.scopes:
+        missing = lacking(account, settings, token.scopes)
+        if missing.trouble:
+            common.say(missing.trouble)
 
 
 @command("logout", ACCOUNT, shared="config db")

@@ -6,7 +6,7 @@ At the end: which rights on Twitch the switched-on actions need.
 
 from collections.abc import Iterable
 
-from forgetmenot.domain import Asker, Outcome, OutcomeKind, Surface
+from forgetmenot.domain import Asker, MissingRights, Outcome, OutcomeKind, Surface
 from forgetmenot.durations import DAY, SECOND
 from forgetmenot.languages import reason
 from forgetmenot.operations.types import (
@@ -431,27 +431,25 @@ def lacking(
     account: Account,
     settings: Settings,
     scopes: Iterable[str],
-) -> str:
-    """Return one sentence on the rights that the settings need and a log-in's `scopes` lack, with the way out.
-
-    "" if none.
-    """
+) -> MissingRights:
+    """Return the rights that the settings need and a log-in's `scopes` lack."""
     present = set(scopes)
     missing = [scope for scope in scopes_for(account, settings) if scope not in present]
     if not missing:
-        return ""
+        return MissingRights()
     users = [
         action.name for action in _enabled_actions(settings) if action.scope in missing
     ]
-    purpose = f" (for: {', '.join(users)})" if users else ""
+    purpose = reason("for_actions", names=", ".join(users)) if users else ""
     name = account.value
-    return reason(
+    trouble = reason(
         "lacking",
         account=reason(name),
         scopes=", ".join(missing),
         purpose=purpose,
         login_as=name,
     )
+    return MissingRights(trouble, tuple(users or missing))
 
 
 def _scopes_of_account(account: Account, settings: Settings) -> tuple[str, ...]:

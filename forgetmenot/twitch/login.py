@@ -23,6 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import Clock
+from forgetmenot.domain import MissingRights
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import (
     TwitchError,
@@ -174,8 +175,8 @@ def _lacks_nothing(
     _account: Account,
     _settings: Settings,
     _scopes: Iterable[str],
-) -> str:
-    return ""
+) -> MissingRights:
+    return MissingRights()
 
 
 class _Validation(NamedTuple):
@@ -191,8 +192,7 @@ class _Validation(NamedTuple):
 class Login:
     """One account's log-in. `trouble` is one sentence for console and health, or empty.
 
-    `lacking` returns a sentence on the rights that the settings need and the scopes of a log-in do
-    not give; "" if they give all.
+    `lacking` returns the rights that the settings need and the scopes of a log-in do not give.
     """
 
     def __init__(
@@ -202,7 +202,9 @@ class Login:
         store: TokenStore,
         settings: Callable[[], Settings],
         clock: Clock,
-        lacking: Callable[[Account, Settings, Iterable[str]], str] = _lacks_nothing,
+        lacking: Callable[
+            [Account, Settings, Iterable[str]], MissingRights
+        ] = _lacks_nothing,
     ) -> None:
         self.account = account
         self.trouble = ""
@@ -397,14 +399,14 @@ class Login:
 
     def _trouble_of(self, scopes: tuple[str, ...]) -> str:
         """Return the sentence on rights that the log-in lacks; "" if it lacks none."""
-        trouble = self._lacking(self.account, self._settings(), scopes)
-        actions = trouble.partition("(for: ")[2].partition(")")[0]
-        hint = reason(
-            "not_allowed_yet", account=reason(self.account.value), actions=actions
+        missing = self._lacking(self.account, self._settings(), scopes)
+        self._unset_trouble = missing.trouble
+        self._unset_hint = reason(
+            "not_allowed_yet",
+            account=reason(self.account.value),
+            actions=", ".join(missing.users),
         )
-        self._unset_trouble = trouble
-        self._unset_hint = hint
-        return trouble
+        return missing.trouble
 
     async def _missing(self) -> TwitchLoginNeeded:
         if await self._is_store_empty():

@@ -8,8 +8,10 @@ from msgspec.structs import replace
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
+from forgetmenot.languages import in_language
+from forgetmenot.operations.actions import CHAT
 from forgetmenot.secret_store import Account, Token, TokenStore
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
 from forgetmenot.twitch.login import Login, begin_device_login, finish_device_login
 from tests.contract.conftest import Computer
 from tests.loopback_servers.fixtures import asleep, log_in
@@ -154,6 +156,25 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     new = log_in(computer.sim, computer.store)
     assert (await login.validate()).access == new.access
     assert login.trouble == ""
+
+
+async def test_what_a_log_in_lacks_is_named_by_actions_or_by_the_rights_of_chat(
+    computer: Computer,
+) -> None:
+    off = ActionSettings(
+        class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF
+    )
+    computer.settings = replace(computer.settings, actions=off)
+    login = computer.login("keeper", "chat:read")
+    await login.validate()
+    account = "Not allowed yet to the bot's account on Twitch"
+    assert login.hint == f"{account}: user:read:chat, user:write:chat."
+    live = replace(off, class_a=ClassMode.LIVE)
+    computer.settings = replace(computer.settings, actions=live)
+    log_in(computer.sim, computer.store, "keeper", *CHAT)
+    await login.validate()
+    assert login.hint == f"{account}: clip, shoutout."
+    assert "(für: clip, shoutout)" in in_language("de").reason(login.trouble)
 
 
 async def test_the_login_is_validated_at_start_and_every_hour(
