@@ -13,7 +13,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from enum import IntEnum
 
 from msgspec import Struct
@@ -423,7 +423,6 @@ _SKIPPED_FROM = {
     Purpose.REPLY: Saving.REPLIES,
     Purpose.SUMMARY: Saving.SUMMARIES,
 }
-CountsByModel = Mapping[str, prices.TokenCounts]
 
 
 class SpendLimit:
@@ -436,7 +435,9 @@ class SpendLimit:
         self,
         *,
         settings: Callable[[], Settings],
-        used: Callable[[], Awaitable[tuple[CountsByModel, CountsByModel]]],
+        used: Callable[
+            [], Awaitable[tuple[prices.CountsByModel, prices.CountsByModel]]
+        ],
     ) -> None:
         self._settings = settings
         self._used = used
@@ -481,7 +482,7 @@ class SpendLimit:
 
     def _share(
         self,
-        counts_by_model: CountsByModel,
+        counts_by_model: prices.CountsByModel,
         tokens: int,
         money: float,
     ) -> float:
