@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from forgetmenot.domain import ModelRequest, Purpose
+from forgetmenot.languages import Reason, reason
+
 # How models mark a thought: the mark before it and the mark behind it.
 _THOUGHT_MARKS = (
     (
@@ -153,3 +156,16 @@ def _objects(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
             return
         yield text[start.start() : end], value
         start = _OBJECT_START.search(text, end)
+
+
+def only_thought(model: str, request: ModelRequest) -> Reason:
+    """Return the reason for an answer whose tokens all went on thinking, with the setting that raises their limit."""
+    setting = "memory_output_tokens"
+    if request.purpose is Purpose.REPLY:
+        setting = "reply_output_tokens"
+    return reason(
+        "model_thought",
+        model=model,
+        most=request.max_output_tokens,
+        setting=setting,
+    )

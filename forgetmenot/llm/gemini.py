@@ -20,7 +20,7 @@ from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 from google.genai import types
 
-from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import (
     ModelBlocked,
     ModelError,
@@ -29,7 +29,7 @@ from forgetmenot.errors import (
     ModelUnavailable,
 )
 from forgetmenot.languages import reason
-from forgetmenot.llm.answer_text import unwrapped, visible_text
+from forgetmenot.llm.answer_text import only_thought, unwrapped, visible_text
 from forgetmenot.llm.build import KEY_PAGE
 from forgetmenot.network import trusted
 
@@ -134,7 +134,7 @@ class Gemini:
         finish = candidate.finish_reason or types.FinishReason.STOP
         text = _text(candidate)
         if not text and finish is types.FinishReason.MAX_TOKENS:
-            raise self._thought_only(request)
+            raise ModelBlocked(only_thought(self.name, request))
         # Seen now and then; the next try has words.
         if not text and finish is types.FinishReason.STOP:
             raise ModelUnavailable(reason("model_empty", model=self.name))
@@ -148,18 +148,6 @@ class Gemini:
     def _withheld(self, why: types.FinishReason | types.BlockedReason) -> ModelBlocked:
         word = _word(why)
         return ModelBlocked(reason("model_withheld", model=self.name, why=word))
-
-    def _thought_only(self, request: ModelRequest) -> ModelBlocked:
-        """Return the error for an answer whose tokens all went on thinking."""
-        kind = "reply" if request.purpose is Purpose.REPLY else "memory"
-        return ModelBlocked(
-            reason(
-                "model_thought",
-                model=self.name,
-                most=request.max_output_tokens,
-                setting=f"{kind}_output_tokens",
-            )
-        )
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:

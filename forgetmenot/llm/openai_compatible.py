@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 
 import aiohttp
 
-from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose
+from forgetmenot.domain import ModelAnswer, ModelRequest
 from forgetmenot.errors import (
     ModelBlocked,
     ModelError,
@@ -32,6 +32,7 @@ from forgetmenot.llm.answer_text import (
     ends_with_object,
     is_thought,
     json_object,
+    only_thought,
     unwrapped,
     visible_text,
 )
@@ -288,13 +289,7 @@ class OpenAICompatible:
         has_thought = bool(completion.thought or completion.usage.thoughts)
         why = reason("model_empty", model=self.name)
         if completion.finish == "length":
-            kind = "reply" if request.purpose is Purpose.REPLY else "memory"
-            why = reason(
-                "model_thought",
-                model=self.name,
-                most=request.max_output_tokens,
-                setting=f"{kind}_output_tokens",
-            )
+            why = only_thought(self.name, request)
         if has_thought or is_thought(completion.content):
             return _ThoughtOnly(why)
         return ModelBlocked(why)
