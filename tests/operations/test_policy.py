@@ -283,7 +283,8 @@ def test_a_bot_that_only_talks_asks_for_the_rights_of_chat_alone(
     settings = Settings(actions=ActionSettings(**actions), twitch=twitch)
     assert scopes_for(Account.BOT, settings) == (*CHAT, *bot)
     assert scopes_for(Account.BROADCASTER, settings) == broadcaster
-    assert lacking(Account.BOT, settings, scopes_for(Account.BOT, settings)).trouble == ""
+    missing = lacking(Account.BOT, settings, scopes_for(Account.BOT, settings))
+    assert missing.trouble == ""
 
 
 def test_every_right_and_every_action_that_needs_one_is_explained() -> None:
