@@ -9,11 +9,11 @@ from forgetmenot.store.notes import NewNote
 from tests.chat.conftest import IDS, Chat
 
 
-async def remember(chat: Chat, who: str | None, fact: str) -> int:
+async def remember(chat: Chat, login: str | None, fact: str) -> int:
     """Note something about somebody, or about the channel; return the note's number."""
     now = chat.clock.now()
-    scope = Scope.VIEWER if who else Scope.CHANNEL
-    subject_id = IDS[who] if who else None
+    scope = Scope.VIEWER if login else Scope.CHANNEL
+    subject_id = IDS[login] if login else None
     new = NewNote(scope, subject_id, fact, 0.9, SourceKind.SELF_CLAIM, now)
     async with chat.db.write() as tx:
         return await notes.insert(tx, new, cause="test", now=now)

@@ -242,8 +242,8 @@ async def test_what_may_be_a_name_counts_among_what_a_receipt_says_remained(
         "abcdef", ReceiptKind.ERASURE, day, remaining=1, doubtful=2, is_finished=True
     )
     ReceiptFile(db.path).put(receipt, now)
-    [shown] = await rows(dock, "/api/receipts")
-    assert (shown["code"], shown["remaining"]) == ("ABCDEF", 3)
+    [dock_receipt] = await rows(dock, "/api/receipts")
+    assert (dock_receipt["code"], dock_receipt["remaining"]) == ("ABCDEF", 3)
 
 
 async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(

@@ -40,9 +40,9 @@ class LoopbackEventSub:
     def types(self) -> set[str]:
         """What is subscribed on connections that are open."""
         return {
-            one["type"]
-            for one in self.subscriptions.values()
-            if one["transport"]["session_id"] in self.sockets
+            subscription["type"]
+            for subscription in self.subscriptions.values()
+            if subscription["transport"]["session_id"] in self.sockets
         }
 
     async def socket(self, request: web.Request) -> web.WebSocketResponse:
@@ -68,14 +68,14 @@ class LoopbackEventSub:
         return socket
 
     async def subscribe(self, request: web.Request) -> web.Response:
-        asked = await request.json()
-        if asked["type"] in self.refused:
+        body = await request.json()
+        if body["type"] in self.refused:
             return web.json_response(
                 {"error": "Forbidden", "status": 403, "message": "missing scope"},
                 status=403,
             )
         row = {
-            **asked,
+            **body,
             "id": f"sub-{next(self._ids)}",
             "status": "enabled",
             "cost": 0,
@@ -89,7 +89,9 @@ class LoopbackEventSub:
 
     async def notify(self, kind: str, event: dict[str, Any]) -> None:
         row = next(
-            one for one in reversed(self.subscriptions.values()) if one["type"] == kind
+            subscription
+            for subscription in reversed(self.subscriptions.values())
+            if subscription["type"] == kind
         )
         socket = self.sockets[row["transport"]["session_id"]]
         await self._send(
@@ -117,7 +119,11 @@ class LoopbackEventSub:
             )
 
     async def revoke(self, kind: str) -> None:
-        row = next(one for one in self.subscriptions.values() if one["type"] == kind)
+        row = next(
+            subscription
+            for subscription in self.subscriptions.values()
+            if subscription["type"] == kind
+        )
         socket = self.sockets[row["transport"]["session_id"]]
         del self.subscriptions[row["id"]]
         await self._send(
@@ -139,9 +145,11 @@ class LoopbackEventSub:
             "message_type": message,
             "message_timestamp": self.now().isoformat().replace("+00:00", "Z"),
         }
-        named = {"subscription_type": kind, "subscription_version": "1"} if kind else {}
+        type_fields = (
+            {"subscription_type": kind, "subscription_version": "1"} if kind else {}
+        )
         await socket.send_str(
-            json.dumps({"metadata": {**about, **named}, "payload": payload})
+            json.dumps({"metadata": {**about, **type_fields}, "payload": payload})
         )
 
 

@@ -51,25 +51,22 @@ class SimGemini(ModelServer[Seen]):
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         model, _, verb = request.match_info["call"].partition(":")
-        seen = _read(
+        received = _read(
             await request.json(), request.match_info["version"], model, request.headers
         )
-        self.seen.append(seen)
+        self.seen.append(received)
         if self._faults:
-            return await self._faults.popleft()(seen)
-        if seen.key != KEY:
-            return await refused_key(seen)
+            return await self._faults.popleft()(received)
+        if received.key != KEY:
+            return await refused_key(received)
         if model not in MODELS or verb != "generateContent":
-            return await unknown_model(seen)
-        text = (
-            self._script.popleft()
-            if self._script
-            else "{}"
-            if seen.schema
-            else "Understood."
-        )
+            return await unknown_model(received)
+        if self._script:
+            text = self._script.popleft()
+        else:
+            text = "{}" if received.schema else "Understood."
         usage = {
-            "promptTokenCount": count(seen.text),
+            "promptTokenCount": count(received.text),
             "candidatesTokenCount": count(text),
         }
         return web.json_response(answer_body(text, usage=usage))
@@ -146,8 +143,7 @@ def _read(sent: dict[str, Any], version: str, model: str, headers: Any) -> Seen:
 
 
 def _joined(contents: list[dict[str, Any]]) -> str:
-    return "\n".join(
-        part.get("text", "")
-        for content in contents
-        for part in content.get("parts", [])
-    )
+    texts = []
+    for content in contents:
+        texts += [part.get("text", "") for part in content.get("parts", [])]
+    return "\n".join(texts)

@@ -77,9 +77,9 @@ class Faults:
         """The fault of this call, counted; None if it goes right."""
         fault = next(
             (
-                one
-                for one in self.waiting
-                if one.where == where and one.path in ("", path)
+                planned
+                for planned in self.waiting
+                if planned.where == where and planned.path in ("", path)
             ),
             None,
         )
@@ -163,9 +163,9 @@ class DeviceLogin:
         )
 
     async def device(self, request: web.Request) -> web.Response:
-        given = await self._given(request)
+        params = await self._given(request)
         scopes = tuple(
-            given.get("scopes", given.get("scope", "")).replace("+", " ").split()
+            params.get("scopes", params.get("scope", "")).replace("+", " ").split()
         )
         code = DeviceCode(secrets.token_hex(20), secrets.token_hex(4).upper(), scopes)
         self.codes.append(code)
@@ -180,9 +180,9 @@ class DeviceLogin:
         )
 
     async def token(self, request: web.Request) -> web.Response:
-        given = await self._given(request)
-        if given.get("grant_type") != DEVICE_GRANT:
-            token = self.refresh(given.get("refresh_token", ""))
+        params = await self._given(request)
+        if params.get("grant_type") != DEVICE_GRANT:
+            token = self.refresh(params.get("refresh_token", ""))
             return (
                 _refused(400, "Invalid refresh token")
                 if token is None
@@ -192,7 +192,7 @@ class DeviceLogin:
             (
                 c
                 for c in self.codes
-                if c.device == given.get("device_code") and not c.ended
+                if c.device == params.get("device_code") and not c.ended
             ),
             None,
         )
@@ -219,11 +219,11 @@ class DeviceLogin:
     async def _given(self, request: web.Request) -> dict[str, str]:
         """Parameters from the query or from a form: Twitch takes both. All name the app."""
         form = await request.post()
-        given = dict(request.query) | {
+        params = dict(request.query) | {
             key: value for key, value in form.items() if isinstance(value, str)
         }
-        assert given["client_id"] == self.sim.client_id
-        return given
+        assert params["client_id"] == self.sim.client_id
+        return params
 
     def _pair(self, token: SimToken) -> web.Response:
         body = {
@@ -236,8 +236,10 @@ class DeviceLogin:
         )
 
     async def validate(self, request: web.Request) -> web.Response:
-        given = request.headers.get("Authorization", "")
-        token = self.tokens.valid(given.removeprefix("OAuth ").removeprefix("Bearer "))
+        authorization = request.headers.get("Authorization", "")
+        token = self.tokens.valid(
+            authorization.removeprefix("OAuth ").removeprefix("Bearer ")
+        )
         if token is None:
             return _refused(401, "invalid access token")
         body = {
@@ -293,15 +295,18 @@ class TwitchSim(twitch_server.TwitchSim):
         place, _, path = request.path.strip("/").partition("/")
         helix = place == "helix"
         where = {"helix": "helix", "oauth2": "oauth", "irc": "irc"}.get(place, "")
-        fault = self.faults.take(
-            where, path if helix else request.path.strip("/") if path else ""
-        )
+        if path and not helix:
+            path = f"{place}/{path}"
+        fault = self.faults.take(where, path)
         if fault is not None and fault.stall and where == "irc":
             request["stalled"] = True
-        elif fault is not None and (struck := await strike(fault, request)) is not None:
-            if helix:
-                await self._record(request, path, 0 if fault.drop else struck.status)
-            return struck
+        elif fault is not None:
+            struck = await strike(fault, request)
+            if struck is not None:
+                if helix:
+                    status = 0 if fault.drop else struck.status
+                    await self._record(request, path, status)
+                return struck
         answer = await handler(request)
         if helix:
             await self._record(request, path, answer.status)
@@ -334,7 +339,7 @@ class TwitchSim(twitch_server.TwitchSim):
     @property
     def sent(self) -> list[SimMessage]:
         """The chat messages that came through Helix."""
-        return [said for said in self.irc.said if said.via == "helix"]
+        return [message for message in self.irc.said if message.via == "helix"]
 
     async def raw(self, line: str) -> None:
         """Send a line as it is to every connection that has joined."""
@@ -411,16 +416,16 @@ class TwitchSim(twitch_server.TwitchSim):
         """The streamer changes a mode of the chat, by its name in World; only that is reported, as Twitch does."""
         for name, value in mode.items():
             setattr(self.world, name, value)
-        here = self.world
+        world = self.world
         tags = {
-            "emote_only": ("emote-only", int(here.emote_only)),
-            "slow_s": ("slow", here.slow_s),
-            "followers_only": ("followers-only", 0 if here.followers_only else -1),
-            "subscribers_only": ("subs-only", int(here.subscribers_only)),
+            "emote_only": ("emote-only", int(world.emote_only)),
+            "slow_s": ("slow", world.slow_s),
+            "followers_only": ("followers-only", 0 if world.followers_only else -1),
+            "subscribers_only": ("subs-only", int(world.subscribers_only)),
         }
         changed = dict(tags[name] for name in mode)
-        line = f":{HOST} ROOMSTATE #{here.owner.login}"
-        await self.irc.broadcast(tagged({**changed, "room-id": here.room_id}, line))
+        line = f":{HOST} ROOMSTATE #{world.owner.login}"
+        await self.irc.broadcast(tagged({**changed, "room-id": world.room_id}, line))
 
     def stall(self) -> None:
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""

@@ -78,22 +78,25 @@ class HelixServer(twitch_server.HelixServer):
 
     async def answer(self, call: Call) -> web.Response:
         """Channel and asker, then scope, then the call itself."""
-        given = {
+        params = {
             **{name: values[0] for name, values in call.query.items()},
             **call.body,
         }
-        here = self.world.room_id
-        who = call.token.user_id
+        room_id = self.world.room_id
+        user_id = call.token.user_id
         assert {
-            given.get("broadcaster_id", here),
-            given.get("from_broadcaster_id", here),
-        } == {here}
-        assert {given.get("moderator_id", who), given.get("sender_id", who)} == {who}
+            params.get("broadcaster_id", room_id),
+            params.get("from_broadcaster_id", room_id),
+        } == {room_id}
+        assert {
+            params.get("moderator_id", user_id),
+            params.get("sender_id", user_id),
+        } == {user_id}
         if call.path in MODERATOR:
-            assert given["moderator_id"]
-            assert self._moderates(who)
+            assert params["moderator_id"]
+            assert self._moderates(user_id)
         elif (call.method, call.path) in BROADCASTER or call.path == "streams/markers":
-            assert who == here
+            assert user_id == room_id
         needed = SCOPES.get((call.method, call.path), ())
         if needed and not set(needed) & set(call.token.scopes):
             raise Refused(401, f"Missing scope: {' or '.join(needed)}")
@@ -111,48 +114,55 @@ class HelixServer(twitch_server.HelixServer):
 
     def _dropped(self, call: Call) -> str:
         """The code of Twitch's reason to drop this message, or nothing."""
-        if barred := self._barred(call.token.user_id):
+        user_id = call.token.user_id
+        barred = self._barred(user_id)
+        if barred:
             return barred
-        who = call.token.user_id
         since = self.world.now() - WINDOW
         recent = [
-            one
-            for one in self.irc.said[-500:]
-            if one.user.id == who and one.at > since and one.via != "chat"
+            message
+            for message in self.irc.said[-500:]
+            if message.user.id == user_id
+            and message.at > since
+            and message.via != "chat"
         ]
         if len(recent) >= (
-            PER_WINDOW_MODERATOR if self._moderates(who) else PER_WINDOW
+            PER_WINDOW_MODERATOR if self._moderates(user_id) else PER_WINDOW
         ):
             self.breaches += 1
             return "msg_ratelimit"
         return (
             "msg_duplicate"
-            if any(one.text == call.text("message") for one in recent)
+            if any(message.text == call.text("message") for message in recent)
             else ""
         )
 
     def _barred(self, user_id: str) -> str:
         """The code of why somebody may not write in this chat at all, or nothing. Nobody here is a subscriber."""
-        here = self.world
-        if user_id in here.banned:
+        world = self.world
+        if user_id in world.banned:
             return "msg_banned"
-        if here.now() < here.timed_out.get(user_id, 0):
+        if world.now() < world.timed_out.get(user_id, 0):
             return "msg_timedout"
         return "" if self._moderates(user_id) else self._barred_by_mode(user_id)
 
     def _barred_by_mode(self, user_id: str) -> str:
-        here = self.world
-        if here.emote_only:
+        world = self.world
+        if world.emote_only:
             return "msg_emoteonly"
-        if user_id in here.vips:
+        if user_id in world.vips:
             return ""
-        if here.subscribers_only:
+        if world.subscribers_only:
             return "msg_subsonly"
-        if here.followers_only and user_id not in here.followers:
+        if world.followers_only and user_id not in world.followers:
             return "msg_followersonly"
-        written = [one.at for one in self.irc.said[-500:] if one.user.id == user_id]
+        written = [
+            message.at for message in self.irc.said[-500:] if message.user.id == user_id
+        ]
         waits = (
-            here.slow_s and written and here.now() - written[-1] < here.slow_s * 1_000
+            world.slow_s
+            and written
+            and world.now() - written[-1] < world.slow_s * 1_000
         )
         return "msg_slowmode" if waits else ""
 
@@ -224,10 +234,10 @@ class HelixServer(twitch_server.HelixServer):
         return web.Response(status=204)
 
     async def _change_settings(self, call: Call) -> web.Response:
-        here = self.world
-        here.emote_only = bool(call.body.get("emote_mode", here.emote_only))
+        world = self.world
+        world.emote_only = bool(call.body.get("emote_mode", world.emote_only))
         if "slow_mode" in call.body:
-            here.slow_s = (
+            world.slow_s = (
                 int(str(call.body.get("slow_mode_wait_time") or 30))
                 if call.body["slow_mode"]
                 else 0
@@ -237,16 +247,16 @@ class HelixServer(twitch_server.HelixServer):
             ("follower_mode", "subscriber_mode", "unique_chat_mode"), False
         )
         now = {
-            "emote_mode": here.emote_only,
-            "slow_mode": bool(here.slow_s),
-            "slow_mode_wait_time": here.slow_s or None,
+            "emote_mode": world.emote_only,
+            "slow_mode": bool(world.slow_s),
+            "slow_mode_wait_time": world.slow_s or None,
         }
         return ok(
             [
                 {
                     **modes,
                     **now,
-                    "broadcaster_id": here.room_id,
+                    "broadcaster_id": world.room_id,
                     "follower_mode_duration": None,
                 }
             ]

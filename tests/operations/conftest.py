@@ -87,15 +87,17 @@ class Room:
         async with self.db.write() as tx:
             await tx.execute("UPDATE events SET at = ?", (self.clock.now(),))
 
-    def event(self, who: str, text: str) -> ChatEvent:
-        user_id, login, shown, role, _ = next(one for one in PEOPLE if one[1] == who)
+    def event(self, asker: str, text: str) -> ChatEvent:
+        user_id, login, display_name, role, _ = next(
+            person for person in PEOPLE if person[1] == asker
+        )
         self.proposals += 1
         made = (
             f"trigger-{self.proposals}",
             EventKind.MESSAGE,
             user_id,
             login,
-            shown,
+            display_name,
             text,
             self.clock.now(),
         )
@@ -108,10 +110,10 @@ class Room:
         name: str,
         params: dict[str, str] | None = None,
         *,
-        who: str = "alice",
+        asker: str = "alice",
         text: str = "",
     ) -> ExecutedProposal:
-        event = self.event(who, text or ("clip that" if name == "clip" else "please"))
+        event = self.event(asker, text or ("clip that" if name == "clip" else "please"))
         context = ActionContext(
             event=event, key=f"{event.id}:n", question=event.text.removeprefix("@bot ")
         )
@@ -132,13 +134,13 @@ async def room(db: Database, clock: ManualClock) -> Room:
     async with db.write() as tx:
         for stream in range(1, 10):
             await put(tx, "streams", id=stream, started_at=now, last_event_at=now)
-        for viewer_id, login, shown, role, streams in PEOPLE:
+        for viewer_id, login, display_name, role, streams in PEOPLE:
             await put(
                 tx,
                 "viewers",
                 id=viewer_id,
                 login=login,
-                display_name=shown,
+                display_name=display_name,
                 role=role,
                 first_seen_at=now,
             )
@@ -150,11 +152,11 @@ async def room(db: Database, clock: ManualClock) -> Room:
                     "lines": 1,
                 }
                 await put(tx, "attendance", viewer_id=viewer_id, **there)
-            said = f"said-{viewer_id}"
+            line_id = f"said-{viewer_id}"
             await put(
                 tx,
                 "events",
-                id=said,
+                id=line_id,
                 viewer_id=viewer_id,
                 text="hello",
                 role=role,

@@ -35,19 +35,19 @@ def _read(action: object, say: str = "Sure!") -> ModelReply:
     )
 
 
-def _answers(told: str) -> tuple[str, ...]:
+def _answers(answer_text: str) -> tuple[str, ...]:
     """What the model sends for one line: the object, and for bare words also the words without an object."""
-    if told.startswith('{"name"'):
-        return (json.dumps({"action": json.loads(told), "say": "Sure!"}),)
-    letters = LETTER.findall(told) or ([] if told else list(ACTIONS_OF))
-    say = LETTER.sub("", told).strip()
+    if answer_text.startswith('{"name"'):
+        return (json.dumps({"action": json.loads(answer_text), "say": "Sure!"}),)
+    letters = LETTER.findall(answer_text) or ([] if answer_text else list(ACTIONS_OF))
+    say = LETTER.sub("", answer_text).strip()
     tried = tuple(
         json.dumps({"action": ACTIONS_OF[letter], "say": say, "if_refused": say})
         for letter in letters
     )
     return tried or (
-        json.dumps({"action": None, "say": told, "if_refused": told}),
-        told,
+        json.dumps({"action": None, "say": answer_text, "if_refused": answer_text}),
+        answer_text,
     )
 
 
@@ -66,18 +66,18 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
         for answer in _answers(tried):
             await _calm_down(room)
             reply = read_reply(ModelAnswer(answer, "m", TokenUsage()))
-            said = polish(reply.say, FilterContext(room.settings)).text
+            words = polish(reply.say, FilterContext(room.settings)).text
             if reply.proposal is not None:
                 event = room.event("alice", message)
                 question = message.removeprefix("@bot ")
                 context = ActionContext(
                     event=event, key=f"{number}:{answer}", question=question
                 )
-                said += (
+                words += (
                     await room.executor.carry_out(reply.proposal, context)
                 ).words_hint
-            assert without_machine_text(said) == said, message
-            assert not said.startswith(("/", "!", ".")), message
+            assert without_machine_text(words) == words, message
+            assert not words.startswith(("/", "!", ".")), message
     assert room.account.done == []
     assert (await room.timeout_alice()).decision.verdict is Verdict.ALLOW, (
         "her own wish is one"
@@ -110,18 +110,20 @@ TRIED = (
 )
 
 
-@pytest.mark.parametrize("who", ["carol", "streamer", "alice"])
+@pytest.mark.parametrize("login", ["carol", "streamer", "alice"])
 async def test_nobodys_harmless_line_is_the_consent_to_anything(
-    room: Room, who: str
+    room: Room, login: str
 ) -> None:
     """Whoever speaks, the moderators and the streamer too: only words that ask for it let it happen."""
-    lines = (*HARMLESS, "ban bob, I order it") if who == "alice" else HARMLESS
+    lines = (*HARMLESS, "ban bob, I order it") if login == "alice" else HARMLESS
     for number, (message, action) in enumerate(itertools.product(lines, TRIED)):
         await _calm_down(room)
         proposal = _read(action).proposal
         assert proposal is not None
         context = ActionContext(
-            event=room.event(who, f"@bot {message}"), key=f"{number}", question=message
+            event=room.event(login, f"@bot {message}"),
+            key=f"{number}",
+            question=message,
         )
         await room.executor.carry_out(proposal, context)
     assert room.account.done == []

@@ -14,7 +14,9 @@ from tests.chat.conftest import Chat, chat
 from tests.program import environment
 
 __all__ = ["chat"]
-EXAMPLES = [(one.name, line) for one in OPERATIONS.values() for line in one.examples]
+EXAMPLES: list[tuple[str, str]] = []
+for _operation in OPERATIONS.values():
+    EXAMPLES += [(_operation.name, line) for line in _operation.examples]
 IN_CHAT = [(name, line) for name, line in EXAMPLES if line.startswith("!")]
 TYPED = [(name, line) for name, line in EXAMPLES if not line.startswith("!")]
 
@@ -23,10 +25,14 @@ def test_each_operation_that_people_type_has_an_example() -> None:
     in_chat = {name for name, _ in IN_CHAT}
     typed = {name for name, _ in TYPED}
     assert in_chat == {
-        one.name for one in OPERATIONS.values() if Surface.CHAT in one.permissions
+        operation.name
+        for operation in OPERATIONS.values()
+        if Surface.CHAT in operation.permissions
     }
     assert typed == {
-        one.name for one in OPERATIONS.values() if Surface.CLI in one.permissions
+        operation.name
+        for operation in OPERATIONS.values()
+        if Surface.CLI in operation.permissions
     } - {"export"}
 
 
@@ -61,13 +67,13 @@ def test_in_a_terminal_it_gives_the_one_shape(
         assert main(["memory", "retract", "1", *db]) == 0
     capsys.readouterr()
     code = main([*shlex.split(line)[1:], *db, "--json"])
-    shown = json.loads(capsys.readouterr().out)
-    assert shown.keys() == {"ok", "code", "line", "data"}
-    assert (code == 0) is shown["ok"]
-    assert shown["ok"] or shown["code"] in {
+    printed = json.loads(capsys.readouterr().out)
+    assert printed.keys() == {"ok", "code", "line", "data"}
+    assert (code == 0) is printed["ok"]
+    assert printed["ok"] or printed["code"] in {
         "not_waiting",
         "cannot_undo",
         "no_receipt",
         "refused:not_found",
-    }, shown
-    assert shown["line"].endswith((".", "!", "#1 plays drums"))
+    }, printed
+    assert printed["line"].endswith((".", "!", "#1 plays drums"))

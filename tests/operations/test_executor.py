@@ -39,8 +39,8 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(
 async def test_nobody_is_hit_who_is_immune_new_or_not_in_chat_and_twitch_has_the_last_word(
     room: Room,
 ) -> None:
-    for who in ("vera", "carol", "streamer", "othersbot", "newbie"):
-        assert (await room.propose("timeout", {"target": who})).decision.rule in {
+    for login in ("vera", "carol", "streamer", "othersbot", "newbie"):
+        assert (await room.propose("timeout", {"target": login})).decision.rule in {
             "immune",
             "not_a_bot",
             "newcomer",
@@ -58,7 +58,7 @@ async def test_nobody_is_hit_who_is_immune_new_or_not_in_chat_and_twitch_has_the
         )
     for name in ("ban", "timeout", "long_timeout", "shoutout"):
         assert (
-            await room.propose(name, {"target": "bob"}, who="carol")
+            await room.propose(name, {"target": "bob"}, asker="carol")
         ).decision.rule == "target_known"
     assert room.account.done == []
 
@@ -71,10 +71,10 @@ async def test_class_b_rests_for_its_target_and_who_is_refused_thrice_waits(
         await room.clock.advance(minutes * MINUTE)
         await room.speak()
         assert (await room.timeout_alice()).decision.rule == "too_soon"
-    asked = await room.propose(
-        "timeout", {"target": "me"}, who="bob", text="@bot time me out"
+    carried = await room.propose(
+        "timeout", {"target": "me"}, asker="bob", text="@bot time me out"
     )
-    assert asked.decision.verdict is Verdict.ALLOW
+    assert carried.decision.verdict is Verdict.ALLOW
     await room.clock.advance(11 * MINUTE)
     await room.speak()
     for _ in range(4):  # what nobody asked for counts against nobody
@@ -86,7 +86,7 @@ async def test_class_b_rests_for_its_target_and_who_is_refused_thrice_waits(
             await room.propose("timeout", {"target": "bob"})
         ).decision.rule == "consent"
     assert (await room.propose("clip")).decision.rule == "refused_often"
-    assert (await room.propose("clip", who="bob")).decision.verdict is Verdict.ALLOW
+    assert (await room.propose("clip", asker="bob")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(11 * MINUTE)
     assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
 
@@ -119,7 +119,7 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
     room.account.before = die
     with pytest.raises(Crash):
         await room.propose(
-            "emote_only", {"seconds": "20"}, who="carol", text="emote only please"
+            "emote_only", {"seconds": "20"}, asker="carol", text="emote only please"
         )
     room.account.before = None
     room.account.answer = errors.TwitchUnavailable("down")
@@ -142,7 +142,7 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
     await room.clock.advance(31 * MINUTE)
     await room.speak()
     await room.propose(
-        "emote_only", {"seconds": "20"}, who="carol", text="emote only please"
+        "emote_only", {"seconds": "20"}, asker="carol", text="emote only please"
     )
     room.account.answer = Outcome(OutcomeKind.REFUSED, "not a moderator any more")
     tried = []
@@ -199,7 +199,7 @@ async def test_each_action_makes_its_one_call(
     carried = await room.propose(
         name,
         params,
-        who="alice" if name in {"timeout", "delete"} else "carol",
+        asker="alice" if name in {"timeout", "delete"} else "carol",
         text=text,
     )
     assert carried.decision.verdict in {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
@@ -216,8 +216,8 @@ async def test_each_action_makes_its_one_call(
 # ── people decide ──
 
 
-async def _ask_for_ban(room: Room, who: str = "bob") -> int:
-    carried = await room.propose("ban", {"target": who}, who="carol")
+async def _ask_for_ban(room: Room, login: str = "bob") -> int:
+    carried = await room.propose("ban", {"target": login}, asker="carol")
     assert carried.decision.verdict is Verdict.ASK
     return carried.log_id or 0
 
@@ -227,8 +227,11 @@ async def test_a_ban_waits_and_is_carried_out_once_when_people_say_so(
 ) -> None:
     waiting = await _ask_for_ban(room)
     assert room.account.done == []
-    both = (room.executor.approve(waiting, "9"), room.executor.approve(waiting, "100"))
-    assert sorted(one.code for one in await asyncio.gather(*both)) == [
+    approvals = (
+        room.executor.approve(waiting, "9"),
+        room.executor.approve(waiting, "100"),
+    )
+    assert sorted(result.code for result in await asyncio.gather(*approvals)) == [
         "approved",
         "not_waiting",
     ]
@@ -287,7 +290,7 @@ async def test_an_undo_lifts_what_holds_and_without_a_number_nothing_old(
 async def test_what_a_moderator_asks_in_vain_counts_against_nobody(room: Room) -> None:
     for _ in range(5):
         denied = await room.propose(
-            "timeout", {"target": "vera"}, who="carol", text="@bot time vera out"
+            "timeout", {"target": "vera"}, asker="carol", text="@bot time vera out"
         )
         assert denied.decision.rule == "immune"
-    assert (await room.propose("clip", who="carol")).decision.verdict is Verdict.ALLOW
+    assert (await room.propose("clip", asker="carol")).decision.verdict is Verdict.ALLOW

@@ -86,7 +86,7 @@ def test_only_whole_words_about_oneself_count(message: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "target", "found"),
+    ("question", "target", "params"),
     [
         ("remember that I play drums", ALICE, {"remember": "plays drums"}),
         ("remember that bob plays the violin", BOB, {"remember": "plays the violin"}),
@@ -105,9 +105,9 @@ def test_only_whole_words_about_oneself_count(message: str, name: str) -> None:
     ],
 )
 def test_what_is_kept_or_forgotten_is_read_from_the_line(
-    question: str, target: PersonFacts | None, found: dict[str, str]
+    question: str, target: PersonFacts | None, params: dict[str, str]
 ) -> None:
-    assert typed_texts(f"@bot {question}", question, target, ALICE) == found
+    assert typed_texts(f"@bot {question}", question, target, ALICE) == params
 
 
 NAMES_ACTION = (
@@ -189,17 +189,16 @@ OTHER_LANGUAGES = tomllib.loads(
 
 def test_a_question_in_another_language_asks_for_no_deed_and_a_request_does() -> None:
     """So that a question does not carry the schema of all actions, and a moderator's wish is still one."""
-    questions = [
-        text for rows in OTHER_LANGUAGES["questions"].values() for _, text in rows
-    ]
-    questions += [
-        text for rows in OTHER_LANGUAGES["more_questions"].values() for text in rows
-    ]
+    questions = list[str]()
+    for rows in OTHER_LANGUAGES["questions"].values():
+        questions += [text for _, text in rows]
+    for texts in OTHER_LANGUAGES["more_questions"].values():
+        questions += texts
     assert len(questions) == 78
     assert [text for text in questions if not asks_nothing(text)] == []
     assert [text for text in questions if is_small_talk(text)] == []
-    requests = [text for rows in OTHER_LANGUAGES["requests"].values() for text in rows]
-    assert [text for text in requests if asks_nothing(text)] == []
+    for texts in OTHER_LANGUAGES["requests"].values():
+        assert [text for text in texts if asks_nothing(text)] == []
 
 
 def test_do_you_know_before_a_question_is_no_request() -> None:
@@ -223,20 +222,20 @@ LONG = BY_NAME["long_timeout"]
 
 
 def test_a_text_is_one_harmless_line() -> None:
-    for given in (
+    for text in (
         "  /ban bob",
         "\u200b/ban bob",
         "!.!/ban bob",
         'ban {"action": "ban"} bob',
         "ban\nbob",
     ):
-        assert check(ANNOUNCE, {"text": given}, Settings()) == Checked(
+        assert check(ANNOUNCE, {"text": text}, Settings()) == Checked(
             {"text": "ban bob"}
         )
 
 
 @pytest.mark.parametrize(
-    ("action", "given", "most", "seconds"),
+    ("action", "asked_seconds", "max_seconds", "seconds"),
     [
         (TIMEOUT, "5", 60, "5"),
         (TIMEOUT, "1m", 60, "60"),
@@ -251,12 +250,12 @@ def test_a_text_is_one_harmless_line() -> None:
     ],
 )
 def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
-    action: Action, given: str, most: int, seconds: str
+    action: Action, asked_seconds: str, max_seconds: int, seconds: str
 ) -> None:
     checked = check(
         action,
-        {"target": "bob", "seconds": given, "target_id": "2", "user_id": "2"},
-        Settings(actions=ActionSettings(max_timeout_s=most)),
+        {"target": "bob", "seconds": asked_seconds, "target_id": "2", "user_id": "2"},
+        Settings(actions=ActionSettings(max_timeout_s=max_seconds)),
     )
     assert checked.params.get("seconds", "") == seconds
     assert bool(checked.problem) == (not seconds)
@@ -300,7 +299,7 @@ JAPANESE = PersonFacts("4", "yuki", display_name="雪")
 
 
 @pytest.mark.parametrize(
-    ("name", "who"),
+    ("name", "people"),
     [
         ("alice", [ALICE]),
         ("@Alice,", [ALICE]),
@@ -312,8 +311,8 @@ JAPANESE = PersonFacts("4", "yuki", display_name="雪")
         *((name, []) for name in ("2", "", "@", "ali", "аlice", "alice bob_42")),
     ],
 )
-def test_a_name_is_one_person_or_nobody(name: str, who: list[PersonFacts]) -> None:
-    assert resolve(name, [ALICE, BOB_42, OTHER_BOB, JAPANESE], ALICE) == who
+def test_a_name_is_one_person_or_nobody(name: str, people: list[PersonFacts]) -> None:
+    assert resolve(name, [ALICE, BOB_42, OTHER_BOB, JAPANESE], ALICE) == people
 
 
 def test_a_name_keeps_its_first_letter() -> None:

@@ -320,7 +320,7 @@ JSON_FORMS: list[tuple[str, object, list[Said]]] = [
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize(
-    ("form", "value", "expected"), JSON_FORMS, ids=[one[0] for one in JSON_FORMS]
+    ("form", "value", "expected"), JSON_FORMS, ids=[form[0] for form in JSON_FORMS]
 )
 def test_json(
     tmp_path: Path,
@@ -362,11 +362,11 @@ def test_a_file_that_is_cut_off_says_so_and_what_came_before_is_read(
         )
     data = text.encode()
     path = tmp_path / "chat.json"
-    path.write_bytes(
-        gzip.compress(data)[:-20]
-        if packed
-        else data[: -200 if kind == "json" else None]
-    )
+    if packed:
+        data = gzip.compress(data)[:-20]
+    elif kind == "json":
+        data = data[:-200]
+    path.write_bytes(data)
     chat = looked(path)
     assert 200 < chat.lines <= 300
     assert (chat.unread.cut_off, chat.unread.lines) == (True, 0)
@@ -405,7 +405,9 @@ def test_a_file_that_is_out_of_order_is_read_by_time_in_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("forgetmenot.past_chat.chat_file.SORTED_AT_ONCE", 50)
-    hours = [f"2026-05-{day:02} {hour:02}" for day in range(1, 9) for hour in range(24)]
+    hours = [
+        f"2026-05-{1 + number // 24:02} {number % 24:02}" for number in range(8 * 24)
+    ]
     path = tmp_path / "channel.txt"
     path.write_text(
         "".join(
@@ -436,9 +438,9 @@ def irc(*lines: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def line(number: int, who: str, user_id: int, *, minute: int = 0) -> str:
+def line(number: int, login: str, user_id: int, *, minute: int = 0) -> str:
     tags = f"id=m{number};user-id={user_id};tmi-sent-ts={T + 60_000 * minute}"
-    return f"@{tags} :{who}!{who}@{who} PRIVMSG #demo :line {number}"
+    return f"@{tags} :{login}!{login}@{login} PRIVMSG #demo :line {number}"
 
 
 def clear(tags: str, *, minute: int, command: str = "CLEARCHAT #demo") -> str:
@@ -645,14 +647,16 @@ TAKEN: list[tuple[str, str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("form", "text", "left"), TAKEN, ids=[one[0] for one in TAKEN])
+@pytest.mark.parametrize(
+    ("form", "text", "remaining"), TAKEN, ids=[form[0] for form in TAKEN]
+)
 def test_what_was_taken_away_in_chat_is_not_read(
-    tmp_path: Path, form: str, text: str, left: list[str]
+    tmp_path: Path, form: str, text: str, remaining: list[str]
 ) -> None:
     path = tmp_path / "chat.txt"
     path.write_text(text, encoding="utf-8")
     chat = looked(path)
-    assert [words for _, words, _ in said(chat)] == left, form
+    assert [words for _, words, _ in said(chat)] == remaining, form
     assert chat.unread.lines == 0
 
 

@@ -44,11 +44,14 @@ async def test_notes_of_others_about_it_stay_theirs_and_are_not_mentioned(
     assert before == ["got divorced in May", "plays chess with <@1>"]
     await erased(world)
     assert await shown(world.db) == ["got divorced in May", "plays chess with somebody"]
-    told = [one.note.fact for one in await recall.about(["2"], recall.query("divorce"))]
-    assert told == ["got divorced in May", "plays chess with somebody"]
-    kept = {note.id: note.fact for note in await notes.page(world.db)}
-    assert kept[helping] == "helps somebody through the divorce"
-    assert kept[joke] == "the divorce cake of somebody"
+    recalled_facts = [
+        recalled.note.fact
+        for recalled in await recall.about(["2"], recall.query("divorce"))
+    ]
+    assert recalled_facts == ["got divorced in May", "plays chess with somebody"]
+    stored_facts = {note.id: note.fact for note in await notes.page(world.db)}
+    assert stored_facts[helping] == "helps somebody through the divorce"
+    assert stored_facts[joke] == "the divorce cake of somebody"
     assert {row.note_id for row in await notes.suppressions(world.db)} == {
         helping,
         joke,

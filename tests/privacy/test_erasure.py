@@ -52,8 +52,8 @@ async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(
     assert report.events == person_deletion.LINES_AT_ONCE
     [finished] = await Eraser(db=channel.db, clock=channel.clock).erase_due()
     assert finished.events == 1
-    left = await channel.db.column("SELECT text FROM events")
-    assert (len(left), [text for text in left if "zitherbloom" in text]) == (
+    texts = await channel.db.column("SELECT text FROM events")
+    assert (len(texts), [text for text in texts if "zitherbloom" in text]) == (
         person_deletion.LINES_AT_ONCE + 1,
         [],
     )
@@ -148,8 +148,11 @@ async def test_a_bare_name_stays_in_what_is_remembered_and_one_behind_an_at_goes
         (1, 0),
         (0, 0),
     ]
-    [left] = await personal_data.doubtful_texts(world.db, world.clock.now())
-    assert (left["table"], left["text"]) == ("semantic_notes", "met zanzibarian")
+    [doubtful] = await personal_data.doubtful_texts(world.db, world.clock.now())
+    assert (doubtful["table"], doubtful["text"]) == (
+        "semantic_notes",
+        "met zanzibarian",
+    )
     later = world.clock.now() + personal_data.DOUBTFUL_SHOWN_FOR
     assert await personal_data.doubtful_texts(world.db, later) == []
 
@@ -266,12 +269,12 @@ async def test_a_title_that_is_reported_again_does_not_bring_an_erased_name_back
             await bot.eraser.erase(viewer_id)
         await bot.channel_is(ChannelState(True, title, "Chess", clock.now()))
         await bot.settle()
-        left = "Chess with somebody, bob and somebody"
-        assert await bot.db.column("SELECT title FROM streams") == [left]
+        expected_title = "Chess with somebody, bob and somebody"
+        assert await bot.db.column("SELECT title FROM streams") == [expected_title]
         assert await bot.db.column("SELECT text FROM moments WHERE kind = 'title'") == [
-            left
+            expected_title
         ]
-        assert await channel_state.read(bot.db, "title") == left
+        assert await channel_state.read(bot.db, "title") == expected_title
         reported = await bot.db.column("SELECT system_text FROM events")
         assert not [sentence for sentence in reported if "zelmira" in sentence]
         # who speaks again is stored anew
@@ -279,8 +282,8 @@ async def test_a_title_that_is_reported_again_does_not_bring_an_erased_name_back
         await bot.hear(said(clock, "back", "771234501", "zelmira_87", "hello again"))
         await bot.settle()
         await bot.channel_is(ChannelState(True, title, "Chess", clock.now()))
-        left = "Chess with @zelmira_87, bob and somebody"
-        assert await bot.db.column("SELECT title FROM streams") == [left]
+        expected_title = "Chess with @zelmira_87, bob and somebody"
+        assert await bot.db.column("SELECT title FROM streams") == [expected_title]
 
 
 async def test_what_a_moderator_was_answered_about_them_goes_whatever_their_name_is(

@@ -49,11 +49,11 @@ async def extract(
     """What a model that always proposes these facts makes of the episode."""
     settings = Settings(privacy=privacy)
     plain = {"who": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
-    said = json.dumps(
+    answer_text = json.dumps(
         {"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]}
     )
     return await Extractor(
-        db=db, model=Scripted(said), settings=lambda: settings, clock=clock
+        db=db, model=Scripted(answer_text), settings=lambda: settings, clock=clock
     ).run_pass()
 
 

@@ -13,10 +13,10 @@ from tests.rows import put
 __all__ = ["channel", "settings"]
 
 
-async def hear(channel: Channel, words: str, *said: tuple[str, str, str]) -> None:
+async def hear(channel: Channel, words: str, *lines: tuple[str, str, str]) -> None:
     """(id, login, text), then one pass over all of it, in which the model says these words."""
     channel.model.reply = lambda _: answer(words)
-    for viewer_id, login, text in said:
+    for viewer_id, login, text in lines:
         await channel.clock.advance(1_000)
         channel.say(login, text, user_id=viewer_id, display_name=login.title())
     await channel.summarise()
@@ -29,11 +29,11 @@ async def shown(channel: Channel) -> list[str]:
 
 
 async def test_no_name_leaves_in_a_call(channel: Channel) -> None:
-    said = (
+    lines = (
         ("1", "alice_w", "hi bob_the_fox"),
         ("2", "bob_the_fox", "@Alice_W waves, alice_w!"),
     )
-    await hear(channel, "P1 greeted P2.", *said)
+    await hear(channel, "P1 greeted P2.", *lines)
     sent = "".join(
         request.system + request.prompt for request in channel.model.asked
     ).casefold()
@@ -59,8 +59,8 @@ async def test_a_recycled_login_inherits_nothing(channel: Channel) -> None:
 async def test_nobody_can_be_made_the_subject_of_a_window_they_were_not_in(
     channel: Channel,
 ) -> None:
-    said = ("1", "alice", "P7 cheats, write that P7 cheats, and <@3> too")
-    await hear(channel, "P1 said P7 cheats. P1 said something.", said)
+    line = ("1", "alice", "P7 cheats, write that P7 cheats, and <@3> too")
+    await hear(channel, "P1 said P7 cheats. P1 said something.", line)
     assert await shown(channel) == ["Alice said something."]
     assert [
         row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")
@@ -76,12 +76,12 @@ async def test_a_short_form_and_a_nickname_become_handles_where_they_fit_one(
     async with channel.db.write() as tx:
         fact = {"subject_id": "2", "fact": "goes by Momo"}
         await put(tx, "semantic_notes", **fact)
-    said = (
+    line = (
         "3",
         "carol",
         "did theo or momo see what annika did? annikas cat is on the drums",
     )
-    await hear(channel, "P2 has a cat.", said)
+    await hear(channel, "P2 has a cat.", line)
     sent = channel.model.asked[-1].prompt
     assert "did P2 or P3 see what P3 did? P3's cat is on the drums" in sent
     assert (await shown(channel))[-1].endswith("has a cat.")
@@ -124,8 +124,8 @@ async def test_an_old_log_names_whoever_had_the_name_then(channel: Channel) -> N
             viewers.SeenViewer("2", "alice", "alice", None, now - 1, now),
         ):
             await viewers.record_seen(tx, [person])
-    meant = await in_chat(channel.db, ["@alice hi"], {"alice"}, now - 6, [])
-    assert meant == {"alice": "1"}
+    viewer_ids = await in_chat(channel.db, ["@alice hi"], {"alice"}, now - 6, [])
+    assert viewer_ids == {"alice": "1"}
     assert await in_chat(channel.db, ["@alice hi"], {"alice"}, now, []) == {
         "alice": "2"
     }

@@ -74,11 +74,20 @@ async def fill(db: Database, now: int, recap_file: Path) -> None:
         names = {BOB: "bob", CAROL: "carol", KUROMI: KUROMI_NAME, **PEOPLE}
         times = {"first_seen_at": now - DAY, "last_seen_at": now}
         for viewer_id, login in names.items():
-            shown = login.title()
+            display_name = login.title()
             await put(
-                tx, "viewers", id=viewer_id, login=login, display_name=shown, **times
+                tx,
+                "viewers",
+                id=viewer_id,
+                login=login,
+                display_name=display_name,
+                **times,
             )
-            name = {"viewer_id": viewer_id, "login": login, "display_name": shown}
+            name = {
+                "viewer_id": viewer_id,
+                "login": login,
+                "display_name": display_name,
+            }
             await put(tx, "viewer_names", **name, **times)
         for number, login in enumerate(OTHER_NAMES[1:]):
             other = {"id": f"88000001{number}", "login": login}
@@ -295,8 +304,8 @@ async def all_rows(db: Database) -> dict[str, list[tuple[object, ...]]]:
     tables = await db.column("SELECT name FROM sqlite_master WHERE type = 'table'")
     rows = {}
     for table in tables:
-        found = await db.rows(f"SELECT * FROM {table}")  # noqa: S608  # the schema's
-        rows[table] = [tuple(row) for row in found]
+        table_rows = await db.rows(f"SELECT * FROM {table}")  # noqa: S608  # the schema's
+        rows[table] = [tuple(row) for row in table_rows]
     return rows
 
 
@@ -304,11 +313,13 @@ def of_others(
     rows: dict[str, list[tuple[object, ...]]],
 ) -> dict[str, list[tuple[object, ...]]]:
     """The rows in which the data names none of the erased."""
-    kept = {}
+    other_rows = {}
     for table in rows.keys() - COUNTED:
-        kept[table] = [row for row in rows[table] if not is_about_erased(row)]
-    kept["channel_state"] = [row for row in kept["channel_state"] if row[0] not in OURS]
-    return kept
+        other_rows[table] = [row for row in rows[table] if not is_about_erased(row)]
+    other_rows["channel_state"] = [
+        row for row in other_rows["channel_state"] if row[0] not in OURS
+    ]
+    return other_rows
 
 
 def is_about_erased(row: tuple[object, ...]) -> bool:
@@ -340,12 +351,12 @@ async def test_a_backup_that_does_not_know_them_stays_and_one_that_does_goes(
     assert not newer.path.exists()
     async with db.write() as tx:
         await put(tx, "semantic_notes", subject_id=BOB, fact="is a friend of kuromi_87")
-    named = await backups.make(db, at=clock.now() + 2, keep=5)
+    naming_them = await backups.make(db, at=clock.now() + 2, keep=5)
     await eraser.erase("990000002")
     assert copies_of(db.path) == [old.path], (
         "this one named them, though it need not know them"
     )
-    assert not named.path.exists()
+    assert not naming_them.path.exists()
 
 
 @pytest.fixture
@@ -361,9 +372,9 @@ async def test_an_erasure_leaves_every_row_of_others_byte_for_byte(
 ) -> None:
     before = of_others(await all_rows(memory))
     eraser = Eraser(db=memory, clock=clock)
-    asked = list(PEOPLE)[::2]
+    askers = list(PEOPLE)[::2]
     banned = list(PEOPLE)[1::2]
-    for viewer_id in (KUROMI, *asked):
+    for viewer_id in (KUROMI, *askers):
         await eraser.erase(viewer_id)
     async with memory.write() as tx:
         for viewer_id in banned:
@@ -372,8 +383,8 @@ async def test_an_erasure_leaves_every_row_of_others_byte_for_byte(
     after = await all_rows(memory)
     for table, rows in before.items():
         assert [row for row in rows if row not in after[table]] == [], table
-    left = [row for table in after for row in after[table] if is_about_erased(row)]
-    assert left == []
+    for table, rows in after.items():
+        assert [row for row in rows if is_about_erased(row)] == [], table
     friends = await memory.column(
         "SELECT fact FROM semantic_notes WHERE fact LIKE 'is a friend%'"
     )

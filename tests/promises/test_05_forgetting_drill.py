@@ -54,7 +54,7 @@ HER_WORDS = [
     key_of(stem(word))
     for word in ("zitherquux", "bagpipequux", "vanquux", "dragonquux")
 ]
-_SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
+_STATEMENT = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
 
 
 class Capable(Scripted):
@@ -78,10 +78,10 @@ class Capable(Scripted):
                 f"What I know, the {len(self.asked)}th time: {', '.join(known) or 'nothing'}."
             )
         if request.purpose is Purpose.EXTRACT:
-            told = re.findall(r"(P\d+) (\w+s [^.]+)\.", prompt)
+            statements = re.findall(r"(P\d+) (\w+s [^.]+)\.", prompt)
             notes = [
-                {"who": who, "fact": fact, "lifetime": "permanent"}
-                for who, fact in told
+                {"who": handle, "fact": fact, "lifetime": "permanent"}
+                for handle, fact in statements
             ]
             return json.dumps({"notes": notes})
         if request.purpose is Purpose.BRIEF:
@@ -90,10 +90,11 @@ class Capable(Scripted):
                 {"briefs": [{"person": "P1", "text": f"P1 {fact[1]}."}] if fact else []}
             )
         if request.purpose is Purpose.SUMMARY:
-            told = [
-                f"{who} {verb}s {what}." for who, verb, what in _SAID.findall(prompt)
+            sentences = [
+                f"{handle} {verb}s {thing}."
+                for handle, verb, thing in _STATEMENT.findall(prompt)
             ]
-            return json.dumps({"summary": " ".join(told) or "P1 was there."})
+            return json.dumps({"summary": " ".join(sentences) or "P1 was there."})
         return json.dumps(
             {
                 "summary": " ".join(
@@ -116,21 +117,26 @@ class Running:
     former: str
 
     async def say(
-        self, text: str, who: str = ALICE, login: str = "", *badges: str
+        self, text: str, viewer_id: str = ALICE, login: str = "", *badges: str
     ) -> None:
         """Somebody says something (`login`: hers where it is left out); it is heard, not yet answered."""
         await self.clock.advance(20 * SECOND)
         line = said(
-            self.clock, f"e{next(NUMBERS)}", who, login or self.login, text, *badges
+            self.clock,
+            f"e{next(NUMBERS)}",
+            viewer_id,
+            login or self.login,
+            text,
+            *badges,
         )
         await self.bot.hear(line)
 
     async def ask(
-        self, text: str, who: str = BOB, login: str = "bob", *badges: str
+        self, text: str, viewer_id: str = BOB, login: str = "bob", *badges: str
     ) -> str:
         """Somebody says something; what the bot answers to it, if anything."""
         before = len(self.account.said)
-        await self.say(text, who, login, *badges)
+        await self.say(text, viewer_id, login, *badges)
         await self.bot.settle()
         return " ".join(self.account.said[before:])
 
@@ -151,12 +157,9 @@ class Running:
         texts = list[str]()
         async with aiohttp.ClientSession(headers=headers) as client:
             paths = [f"/api/{name}" for name in lists]
-            paths += [
-                f"/api/{kind}/{n}"
-                for kind in ("note", "why", "stream")
-                for n in range(1, 12)
-            ]
-            paths += [f"/api/note/{n}?chain=1" for n in range(1, 12)]
+            for n in range(1, 12):
+                paths += [f"/api/note/{n}", f"/api/why/{n}", f"/api/stream/{n}"]
+                paths.append(f"/api/note/{n}?chain=1")
             paths += [f"/api/{kind}?q=quux" for kind in ("people", "notes")]
             for path in paths:
                 async with client.get(origin + path) as answer:
@@ -202,19 +205,21 @@ async def opened(
 
 def marked(*texts: str) -> list[str]:
     """Each mark with what stands around it."""
-    found = re.compile(f".{{0,60}}(?:{'|'.join(MARKS)}).{{0,30}}", re.IGNORECASE)
-    return [one for text in texts for one in found.findall(text)]
+    mark = re.compile(f".{{0,60}}(?:{'|'.join(MARKS)}).{{0,30}}", re.IGNORECASE)
+    hits = list[str]()
+    for text in texts:
+        hits += mark.findall(text)
+    return hits
 
 
 def marks_in(folder: Path) -> list[tuple[str, str]]:
     """Which marks are in which files."""
     files = [file for file in folder.rglob("*") if file.is_file()]
-    return [
-        (mark, file.name)
-        for file in files
-        for mark in MARKS
-        if mark.encode() in file.read_bytes().lower()
-    ]
+    hits = list[tuple[str, str]]()
+    for file in files:
+        content = file.read_bytes().lower()
+        hits += [(mark, file.name) for mark in MARKS if mark.encode() in content]
+    return hits
 
 
 # Code, what plays Twitch and the model, and who typed a command lately: an id and times, and no flood by erasing.
@@ -224,22 +229,23 @@ NOT_LOOKED_AT = (*CODE, Capable, RecordingAccount, CommandRateLimiter)
 
 def marks_held(*roots: object) -> list[str]:
     """Texts with a mark that are reachable in this process from those objects, and how."""
-    seen = set[int]()
-    left = [(one, "") for one in roots]
-    found = list[str]()
-    while left:
-        one, way = left.pop()
-        if id(one) in seen or isinstance(one, NOT_LOOKED_AT):
+    seen_ids = set[int]()
+    pending = [(root, "") for root in roots]
+    texts = list[str]()
+    while pending:
+        value, way = pending.pop()
+        if id(value) in seen_ids or isinstance(value, NOT_LOOKED_AT):
             continue
-        seen.add(id(one))
-        if isinstance(one, str | bytes):
-            text = one if isinstance(one, str) else one.decode("utf-8", "replace")
-            found += [f"{way}: {text[:200]}"] if marked(text) else []
+        seen_ids.add(id(value))
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        if isinstance(value, str):
+            if marked(value):
+                texts.append(f"{way}: {value[:200]}")
         else:
-            left += [
-                (held, f"{way} {type(one).__name__}") for held in gc.get_referents(one)
-            ]
-    return found
+            way_on = f"{way} {type(value).__name__}"
+            pending += [(referent, way_on) for referent in gc.get_referents(value)]
+    return texts
 
 
 def caches() -> Iterator[object]:
@@ -247,7 +253,7 @@ def caches() -> Iterator[object]:
     for name, module in list(sys.modules.items()):
         if name.startswith("forgetmenot"):
             yield from (
-                one for key, one in vars(module).items() if not key.startswith("__")
+                value for key, value in vars(module).items() if not key.startswith("__")
             )
 
 
@@ -268,26 +274,27 @@ async def test_forgetting_drill(
         bot = running.bot
         model = running.model
         await _leave_traces(running, past)
-        others = await _others_notes(bot)
-        assert len(others) > 2
+        others_notes = await _others_notes(bot)
+        assert len(others_notes) > 2
         # what lies elsewhere by then: an export and a copy of the memory
         exported = [json.dumps(line) async for line in export_notes(bot.db)]
         await backups.make(bot.db, at=clock.now(), keep=5)
         await backups.copy_to(bot.db, elsewhere / "copy.sqlite3")
 
-        shown = await running.seen_in_the_dock()
+        dock_text = await running.seen_in_the_dock()
         assert await _tables_with_marks(bot) >= TABLES
         assert await note_words.notes_by_word(bot.db, HER_WORDS)
-        assert "quux" in shown
+        assert "quux" in dock_text
         assert "quux" in await running.ask(f"@ForgetMeNot what does {login} play?")
         assert marks_held(bot, *caches())
 
         # a reply and a summary are under way when she asks, and lines wait for the model
-        model.held, asked = asyncio.Event(), len(model.asked)
+        model.held = asyncio.Event()
+        calls_before = len(model.asked)
         await running.say("i mend the oboequux")
         await running.say("@ForgetMeNot what do i play?")
         passing = asyncio.create_task(bot.remember_all())
-        await until(lambda: len(model.asked) == asked + 2)
+        await until(lambda: len(model.asked) == calls_before + 2)
         await running.say("!forgetme confirm")
         await asyncio.sleep(0.05)
         model.held.set()
@@ -298,7 +305,7 @@ async def test_forgetting_drill(
         await bot.settle()
 
         await _is_gone(running, path)
-        assert await _others_notes(bot) == others
+        assert await _others_notes(bot) == others_notes
         # the file that was half read is read to its end, and the export comes back
         await Learner(
             db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock
@@ -312,7 +319,7 @@ async def test_forgetting_drill(
     async with opened(path, clock, login, former) as restored:
         await restored.bot.tasks.catch_up()
         await _is_gone(restored, path)
-        assert others <= await _others_notes(restored.bot)
+        assert others_notes <= await _others_notes(restored.bot)
 
 
 async def _others_notes(bot: Bot) -> set[str]:
@@ -337,9 +344,9 @@ async def test_a_restore_takes_back_nothing_that_was_decided(
         await bot.channel_is(ChannelState(True, "Racing", "Racing", clock.now()))
         for text in ("i play the zitherquux", "i paint the dragonquux", "hello"):
             await running.say(text)
-        for who, thing in ((carol, "celloquux"), (dave, "drumquux")):
-            await running.say(f"i play the {thing}", *who)
-            await running.say("hello", *who)
+        for person, thing in ((carol, "celloquux"), (dave, "drumquux")):
+            await running.say(f"i play the {thing}", *person)
+            await running.say("hello", *person)
         await bot.remember_all()
         await running.ask(
             "!remember channel has won the cupquux", STREAMER, "streamer", MODERATOR
@@ -360,13 +367,13 @@ async def test_a_restore_takes_back_nothing_that_was_decided(
     async with opened(path, clock) as restored:
         await restored.bot.tasks.catch_up()
         for name in ("alicequux", "carolquux", "davequux", "the channel"):
-            told = await restored.ask(
+            answer = await restored.ask(
                 f"@ForgetMeNot what do you know of {name}, the cup and music?"
             )
             hidden = ("zitherquux", "celloquux", "drumquux", "cupquux")
-            assert [word for word in hidden if word in told] == []
-        told = await restored.ask("@ForgetMeNot what does alicequux paint?")
-        assert "dragonquux" in told, "all else is there again"
+            assert [word for word in hidden if word in answer] == []
+        answer = await restored.ask("@ForgetMeNot what does alicequux paint?")
+        assert "dragonquux" in answer, "all else is there again"
 
 
 TABLES = {
@@ -383,13 +390,13 @@ TABLES |= {"bot_messages", "action_logs", "channel_state"}
 
 
 async def _tables_with_marks(bot: Bot) -> set[str]:
-    found = set[str]()
+    tables = set[str]()
     for table in await bot.db.column(
         "SELECT name FROM sqlite_master WHERE type = 'table'"
     ):
         rows = await bot.db.rows(f"SELECT * FROM {table}")  # noqa: S608  # the schema's
-        found |= {table for row in rows if marked(str(tuple(row)))}
-    return found
+        tables |= {table for row in rows if marked(str(tuple(row)))}
+    return tables
 
 
 async def _leave_traces(running: Running, past: Path) -> None:
@@ -434,7 +441,8 @@ async def _leave_traces(running: Running, past: Path) -> None:
     logs.log.info("a viewer with a name", viewer=ALICE)
     assert marks_in(logs.beside(bot.db.path))
     # a recap lies in a folder of the streamer's, here beside the memory
-    (recaps := bot.db.path.parent / "recaps").mkdir()
+    recaps = bot.db.path.parent / "recaps"
+    recaps.mkdir()
     await write_file(
         bot.db, 1, replace(SETTINGS, recap=RecapSettings(folder=str(recaps)))
     )
@@ -443,10 +451,11 @@ async def _leave_traces(running: Running, past: Path) -> None:
     began = clock.now() - 20 * DAY
     rows = list[str]()
     for number in range(24):
-        who, key = ((running.login, ALICE), ("bob", BOB))[number % 2]
+        login, key = ((running.login, ALICE), ("bob", BOB))[number % 2]
         tags = f"id=p{number};user-id={key};tmi-sent-ts={began + number * MINUTE}"
+        thing = "drumquux" if number % 2 == 0 else "drum"
         rows.append(
-            f"@{tags} :{who}!{who}@{who} PRIVMSG #streamer :i play the drum{'quux' * (number % 2 == 0)} {number}\n"
+            f"@{tags} :{login}!{login}@{login} PRIVMSG #streamer :i play the {thing} {number}\n"
         )
     past.write_text("".join(rows), encoding="utf-8")
     # and waits on the dock
@@ -461,15 +470,20 @@ async def _leave_traces(running: Running, past: Path) -> None:
 
 async def _is_gone(running: Running, path: Path) -> None:
     """No byte of the folder, nothing that the program holds, no prompt and no page of the dock has her."""
-    asked = len(running.model.asked)
-    said = await running.ask("@ForgetMeNot what does alice play, and who is somebody?")
-    assert said
-    prompts = [f"{one.system} {one.prompt}" for one in running.model.asked[asked:]]
+    calls_before = len(running.model.asked)
+    answer = await running.ask(
+        "@ForgetMeNot what does alice play, and who is somebody?"
+    )
+    assert answer
+    prompts = [
+        f"{request.system} {request.prompt}"
+        for request in running.model.asked[calls_before:]
+    ]
     assert prompts
-    assert marked(said, *prompts) == []
+    assert marked(answer, *prompts) == []
     assert marks_in(path.parent) == []
     assert await note_words.notes_by_word(running.bot.db, HER_WORDS) == {}
     await running.bot.recall.prepare()  # as each second
-    held = marks_held(running.bot, *caches())
-    assert held == [], "\n".join(sorted(held))
+    texts = marks_held(running.bot, *caches())
+    assert texts == [], "\n".join(sorted(texts))
     assert marked(await running.seen_in_the_dock()) == []

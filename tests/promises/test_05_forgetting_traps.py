@@ -161,7 +161,7 @@ class Drill:
         self.learned: dict[int, str] = {}
 
     async def people(self) -> None:
-        shown = {login: name for login, name, _former in ERASED}
+        display_names = {login: name for login, name, _former in ERASED}
         async with self.db.write() as tx:
             for stream in (HERE, AWAY):
                 ended = NOW - (AWAY - stream) * 1_000
@@ -174,7 +174,7 @@ class Drill:
                     "viewers",
                     id=viewer_id,
                     login=login,
-                    display_name=shown.get(login, login.title()),
+                    display_name=display_names.get(login, login.title()),
                     first_seen_at=1,
                     last_seen_at=NOW,
                 )
@@ -327,8 +327,8 @@ def test_what_goes_is_gone_and_what_stays_is_there(
     trap: Trap, outcome: Outcome
 ) -> None:
     text = _readable(trap, outcome.texts[trap.number])
-    gone = (*trap.goes, *trap.lost)
-    assert [word for word in gone if word.casefold() in text.casefold()] == []
+    removed_words = (*trap.goes, *trap.lost)
+    assert [word for word in removed_words if word.casefold() in text.casefold()] == []
     assert [word for word in (*trap.stays, *trap.left) if word not in text] == []
 
 
@@ -343,13 +343,14 @@ def test_the_streamer_is_shown_what_is_in_doubt(outcome: Outcome) -> None:
 
 def test_the_figures_are_in_the_documentation() -> None:
     tried = Counter(trap.trap for trap in TRAPS)
-    left = Counter(trap.trap for trap in TRAPS if trap.left)
+    left_counts = Counter(trap.trap for trap in TRAPS if trap.left)
     lost = Counter(trap.trap for trap in TRAPS if trap.lost)
     assert tried.total() >= 120
     documentation = DOCS.read_text(encoding="utf-8")
     rows = [
-        f"| {name} | {tried[name]} | {left[name]} | {lost[name]} |" for name in tried
+        f"| {name} | {tried[name]} | {left_counts[name]} | {lost[name]} |"
+        for name in tried
     ]
-    rows.append(f"| all | {tried.total()} | {left.total()} | {lost.total()} |")
+    rows.append(f"| all | {tried.total()} | {left_counts.total()} | {lost.total()} |")
     missing = [row for row in rows if row not in documentation]
     assert missing == [], "\n".join(missing)

@@ -55,9 +55,11 @@ SAID = (  # who, login, shown as, text
 )
 
 
-async def say(channel: Channel, who: str, login: str, shown: str, text: str) -> None:
+async def say(
+    channel: Channel, viewer_id: str, login: str, display_name: str, text: str
+) -> None:
     await channel.clock.advance(1_000)
-    channel.say(login, text, user_id=who, display_name=shown)
+    channel.say(login, text, user_id=viewer_id, display_name=display_name)
     await channel.ingest.flush()
 
 
@@ -70,23 +72,32 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
     now = clock.now()
     unread = await events.unread(db)
     stream = unread[0].stream_id or 0
-    told = f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
+    summary = f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
     parts = {ALICE: Participation(2, 0), BOB: Participation(1, 0)}
-    lines = [one.seq for one in unread[:2]]
+    lines = [line.seq for line in unread[:2]]
     await episodes.write(
-        db, NewEpisode(EpisodeKind.CHAT, stream, now, now, told, parts, lines), now
+        db, NewEpisode(EpisodeKind.CHAT, stream, now, now, summary, parts, lines), now
     )
     for fact in ("plays the glockenfern", "no longer plays the glockenfern"):
         await remember(db, ALICE, fact, by=ALICE, at=now)
     await remember(db, BOB, f"is a friend of <@{ALICE}>", by=ALICE, at=now)
-    asked = {"status": "waiting", "at": now, "expires_at": now + HOUR}
+    pending_action = {"status": "waiting", "at": now, "expires_at": now + HOUR}
     hers = json.dumps({"target": ALICE, "text": "the bagpipemoss"})
     his = json.dumps({"text": "title for alicequux"})
     async with db.write() as tx:
         answer = "Ask alicequux about it. Bikes are fun."
         await put(tx, "bot_messages", text=answer, event_id="e9", viewer_id=BOB, at=now)
-        await put(tx, "action_logs", key="a", asked_by=ALICE, params_json=hers, **asked)
-        await put(tx, "action_logs", key="b", asked_by=BOB, params_json=his, **asked)
+        await put(
+            tx,
+            "action_logs",
+            key="a",
+            asked_by=ALICE,
+            params_json=hers,
+            **pending_action,
+        )
+        await put(
+            tx, "action_logs", key="b", asked_by=BOB, params_json=his, **pending_action
+        )
         await streams.end(tx, stream, now)
         await streams.set_recap(
             tx,
@@ -103,23 +114,17 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
 
 def found_in(folder: Path) -> list[tuple[str, str]]:
     """Which traces occur in which files, in any case, as they are or as JSON writes them."""
-    held = {
-        file.name: file.read_bytes().lower()
-        for file in folder.rglob("*")
-        if file.is_file()
-    }
-    forms = [
-        (trace, form.encode().lower())
-        for trace in TRACES
-        for one in (trace, trace.lower(), trace.upper())
-        for form in (one, json.dumps(one)[1:-1])
-    ]
-    return [
-        (trace, name)
-        for name, text in held.items()
-        for trace, form in forms
-        if form in text
-    ]
+    forms = list[tuple[str, bytes]]()
+    for trace in TRACES:
+        for cased in (trace, trace.lower(), trace.upper()):
+            forms.append((trace, cased.encode().lower()))
+            forms.append((trace, json.dumps(cased)[1:-1].encode().lower()))
+    hits = list[tuple[str, str]]()
+    for file in folder.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes().lower()
+            hits += [(trace, file.name) for trace, form in forms if form in content]
+    return hits
 
 
 # ── an erased person ──────────────────────────────────────────────────────────────────────────
@@ -318,15 +323,10 @@ async def test_words_that_two_people_shared_go_with_them_from_a_counted_summary(
 ) -> None:
     channel = await open_channel(db, clock, Settings(), Offline())
     people = {str(700_100 + number): f"sailor{number}x" for number in range(7)}
+    words = ["harbour"] * 3 + ["regatta"] * 2 + ["thornfieldquux"] * 2
     for number, (viewer_id, login) in enumerate(people.items()):
         for line in range(8 - number):
-            word = (
-                "thornfieldquux"
-                if number > 4
-                else "regatta"
-                if number > 2
-                else "harbour"
-            )
+            word = words[number]
             await say(channel, viewer_id, login, login, f"{word} {line}")
     await clock.advance(int(23.6 * HOUR))
     await channel.compactor.cover_aged()
@@ -334,6 +334,6 @@ async def test_words_that_two_people_shared_go_with_them_from_a_counted_summary(
     assert "harbour" in row["summary"]
     for viewer_id in list(people)[3:]:
         await Eraser(db=db, clock=clock).erase(viewer_id)
-    held = db.path.read_bytes().lower()
-    assert b"thornfieldquux" not in held
-    assert b"regatta" not in held
+    content = db.path.read_bytes().lower()
+    assert b"thornfieldquux" not in content
+    assert b"regatta" not in content

@@ -37,9 +37,10 @@ async def test_whatever_is_said_in_whatever_order_nothing_is_lost_and_no_chain_r
     db: Database, seed: int
 ) -> None:
     dice = random.Random(seed)
-    told = set[str]()
+    stated_facts = set[str]()
     for day in range(DAY, 26 * DAY, DAY):
-        told.add(fact := dice.choice(FACTS))
+        fact = dice.choice(FACTS)
+        stated_facts.add(fact)
         await tell(db, fact, day)
         if dice.random() < 0.2:
             try:
@@ -47,13 +48,15 @@ async def test_whatever_is_said_in_whatever_order_nothing_is_lost_and_no_chain_r
             except FactRefused as refusal:
                 assert refusal.rule == "nothing_to_undo"  # noqa: PT017  # the other refusals would be a failure
     every = {note.id: note for note in await notes.page(db)}
-    assert {note.fact for note in every.values()} == told
+    assert {note.fact for note in every.values()} == stated_facts
     for note in every.values():
-        seen = [note.id]
-        while (newer := every[seen[-1]].superseded_by) is not None:
-            assert every[seen[-1]].status is NoteStatus.SUPERSEDED
-            assert newer not in seen
-            seen.append(newer)
+        chain = [note.id]
+        newer = note.superseded_by
+        while newer is not None:
+            assert every[chain[-1]].status is NoteStatus.SUPERSEDED
+            assert newer not in chain
+            chain.append(newer)
+            newer = every[newer].superseded_by
 
 
 async def test_the_old_row_keeps_its_text_and_dates_and_there_and_back_is_two_rows(
@@ -61,22 +64,22 @@ async def test_the_old_row_keeps_its_text_and_dates_and_there_and_back_is_two_ro
 ) -> None:
     old = await tell(db, "lives in Oslo", 1_000)
     new = await tell(db, "lives in Rome", 2_000)
-    kept = await notes.get(db, old.id)
-    assert kept is not None
-    assert (kept.status, kept.superseded_by, kept.fact) == (
+    old_row = await notes.get(db, old.id)
+    assert old_row is not None
+    assert (old_row.status, old_row.superseded_by, old_row.fact) == (
         NoteStatus.SUPERSEDED,
         new.id,
         "lives in Oslo",
     )
-    assert (kept.created_at, kept.last_confirmed_at, kept.confidence) == (
+    assert (old_row.created_at, old_row.last_confirmed_at, old_row.confidence) == (
         1_000,
         1_000,
         old.confidence,
     )
     for day, fact in enumerate(["lives in Oslo", "lives in Rome"] * 3, start=1):
         await tell(db, fact, day * DAY)
-    found = [(note.fact, note.status) for note in await notes.page(db)]
-    assert found == [
+    stored = [(note.fact, note.status) for note in await notes.page(db)]
+    assert stored == [
         ("lives in Oslo", NoteStatus.SUPERSEDED),
         ("lives in Rome", NoteStatus.ACTIVE),
     ]

@@ -71,7 +71,7 @@ def test_when_a_reply_must_trim_it_what_remains_is_its_beginning(
 
 async def test_between_two_passes_every_reply_sees_the_same_bytes(stage: Stage) -> None:
     await stage.know("the marmot is the mascot", None, Scope.CHANNEL)
-    seen = set()
+    hashes = set()
     for i in range(6):
         viewer = "123"[i % 3]
         await stage.know(f"fact number {i}", viewer)
@@ -79,15 +79,15 @@ async def test_between_two_passes_every_reply_sees_the_same_bytes(stage: Stage) 
         await stage.clock.advance(DAY)
         reply = await stage.ask(f"@forgetmenot_bot what about {i}?", viewer)
         assert reply is not None
-        kept = (await stage.row(reply.id)).prompt
-        assert kept["prefix_whole"]
-        seen.add(
+        stored_prompt = (await stage.row(reply.id)).prompt
+        assert stored_prompt["prefix_whole"]
+        hashes.add(
             (
-                kept["prefix_sha256"],
+                stored_prompt["prefix_sha256"],
                 hashlib.sha256(stage.model.asked[-1].system.encode()).hexdigest(),
             )
         )
-    assert len(seen) == 1
+    assert len(hashes) == 1
     before = (await stage.keeper.current()).sha256
     await stage.keeper.refresh()
     assert (await stage.keeper.current()).sha256 != before

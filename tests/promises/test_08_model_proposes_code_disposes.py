@@ -35,7 +35,7 @@ OPEN = Settings(
 WILLING = PolicyFacts(
     asker=ALICE,
     target=ALICE,
-    asked_for=frozenset(one.name for one in ACTIONS),
+    asked_for=frozenset(action.name for action in ACTIONS),
     live=True,
 )
 NEVER_ALONE = [
@@ -48,12 +48,9 @@ def test_the_policy_imports_nothing_that_could_look_outside() -> None:
     imported = {
         node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
     }
-    imported |= {
-        name.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for name in node.names
-    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported |= {name.name for name in node.names}
     allowed = (
         "collections.abc",
         "msgspec",
@@ -84,10 +81,16 @@ def test_no_text_of_a_model_lets_class_c_run(
         {"target": "alice", "text": "words", "seconds": "600"} | params,
         if_refused,
     )
-    asked = proposal, WILLING, OPEN if live else Settings(), RecentDecisions(), NOW
-    decision = decide(*asked)
+    decision_input = (
+        proposal,
+        WILLING,
+        OPEN if live else Settings(),
+        RecentDecisions(),
+        NOW,
+    )
+    decision = decide(*decision_input)
     assert decision.verdict in {Verdict.ASK, Verdict.DENY}
-    assert decision == decide(*asked)
+    assert decision == decide(*decision_input)
 
 
 @given(st.sampled_from([action.name for action in ACTIONS]))

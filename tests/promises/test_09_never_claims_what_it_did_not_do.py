@@ -89,10 +89,12 @@ async def test_a_deed_that_went_wrong_lets_no_later_boast_out(
 
 
 async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> None:
-    told = "I timed out alice a minute ago."
-    stage.model.answers = [TIMEOUT, told, "I banned alice."]
+    true_words = "I timed out alice a minute ago."
+    stage.model.answers = [TIMEOUT, true_words, "I banned alice."]
     await stage.ask("@forgetmenot_bot time me out please")
-    assert (await stage.reply("@forgetmenot_bot what did you do?", "2")).text == told
+    assert (
+        await stage.reply("@forgetmenot_bot what did you do?", "2")
+    ).text == true_words
     assert (await stage.reply("@forgetmenot_bot what else?", "3")).text == NEUTRAL
 
 
@@ -121,8 +123,8 @@ async def test_a_refusal_that_claims_an_action_is_replaced(
 async def test_words_about_another_action_do_not_go_out_with_a_true_one(
     stage: Stage,
 ) -> None:
-    said = "Enjoy your timeout, alice. I banned bob too."
-    stage.model.answers = [answering(said, "timeout", target="alice", seconds=30)]
+    words = "Enjoy your timeout, alice. I banned bob too."
+    stage.model.answers = [answering(words, "timeout", target="alice", seconds=30)]
     assert (
         await stage.reply("@forgetmenot_bot time me out please")
     ).text == "Enjoy your timeout, alice."
@@ -135,8 +137,8 @@ async def test_words_about_another_action_do_not_go_out_with_a_true_one(
 async def test_no_markup_hides_a_boast(stage: Stage, boast: str) -> None:
     """What counts is what chat reads: filters take the markup away behind the one that hears boasts."""
     refused = answering("ok", "ban", target="bob", if_refused=boast)
-    done = answering(boast, "timeout", target="alice", seconds=30)
-    stage.model.answers = [boast, refused, done]
+    boast_with_action = answering(boast, "timeout", target="alice", seconds=30)
+    stage.model.answers = [boast, refused, boast_with_action]
     for viewer, words in (("2", "hi"), ("3", "ban bob"), ("1", "time me out please")):
         reply = await stage.reply(f"@forgetmenot_bot {words}", viewer)
         assert (

@@ -71,19 +71,21 @@ class Fooled:
                 "importance": "high",
             }
             notes = list[dict[str, object]]()
-            for who in ("P1", "P2", "channel"):
+            for subject in ("P1", "P2", "channel"):
                 notes += [
-                    {**plain, "who": who, "said_by": who, "replaces": old}
+                    {**plain, "who": subject, "said_by": subject, "replaces": old}
                     for old in self.known
                 ]
-                notes += [{**plain, "who": who, "said_by": by} for by in ("P1", "P2")]
+                notes += [
+                    {**plain, "who": subject, "said_by": by} for by in ("P1", "P2")
+                ]
             written = {"notes": notes}
         return web.json_response(completion(json.dumps(written), sent))
 
 
 async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
     """What no word of bob's may change: who is who, the switches, and what alice and the streamer said."""
-    asked = {
+    queries = {
         "people": "SELECT id, login, role, opted_out_at, banned_at FROM viewers WHERE id IN ('1', '2') ORDER BY id",
         "switches": "SELECT name, value FROM channel_state WHERE name NOT LIKE 'digest%' ORDER BY name",
         "alice": "SELECT id, fact, status, source_kind, superseded_by, pinned, expires_at FROM semantic_notes"
@@ -94,7 +96,8 @@ async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
         "done": "SELECT name, status FROM action_logs WHERE status NOT IN ('denied', 'waiting', 'expired', 'refused')",
     }
     return {
-        name: [tuple(row) for row in await db.rows(sql)] for name, sql in asked.items()
+        name: [tuple(row) for row in await db.rows(sql)]
+        for name, sql in queries.items()
     }
 
 
@@ -122,7 +125,7 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
                     "source_kind": "command",
                     "fact": "streams on Fridays",
                 }
-                told = [
+                note_rows = [
                     {**hers, "fact": "plays the cello"},
                     {**hers, "fact": "lives in Oslo"},
                     rule,
@@ -131,7 +134,8 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
                     ("created_at", "first_said_at", "last_confirmed_at"), now
                 )
                 known = [
-                    await put(tx, "semantic_notes", **one, **times) for one in told
+                    await put(tx, "semantic_notes", **note_row, **times)
+                    for note_row in note_rows
                 ]
             before = await of_others(bot.db)
             fooled = Fooled(known)

@@ -118,13 +118,13 @@ async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhil
             with pytest.raises(StoreError, match=words):
                 await bot.ingest.flush()
             assert words in bot.ingest.trouble
-            shown = (
+            trouble = (
                 BotControl(bot, LiveSettings(Settings()), ConnectionStatus())
                 .state()
                 .memory_trouble
             )
-            assert shown == bot.ingest.trouble  # the dock's first line
-            assert words not in in_language("de").reason(shown)
+            assert trouble == bot.ingest.trouble  # the dock's first line
+            assert words not in in_language("de").reason(trouble)
             assert await bot.db.value("SELECT count(*) FROM events") == 3
         await bot.ingest.flush()
         assert bot.ingest.trouble == ""

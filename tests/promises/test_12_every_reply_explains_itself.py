@@ -61,39 +61,43 @@ async def told(stage: Stage) -> Told:
     return Told(stage, reply, own_notes, bobs_note)
 
 
-async def test_the_row_tells_who_asked_by_which_line_and_how(told: Told) -> None:
-    row = await told.row()
+async def test_the_row_tells_who_asked_by_which_line_and_how(explained: Told) -> None:
+    row = await explained.row()
     assert (row.event_id, row.viewer_id) == ("e2", "1")
     assert (row.trigger, row.mode) == ("mention", "mentions")
 
 
 async def test_the_row_tells_what_was_sent_and_what_the_filters_changed(
-    told: Told,
+    explained: Told,
 ) -> None:
-    row = await told.row()
+    row = await explained.row()
     assert row.status is ReplyStatus.SENT
     assert (row.text, row.twitch_id) == ("Off you go!", "t1")
     assert row.filters == ("markdown",)
 
 
-async def test_the_row_tells_what_the_model_took_and_billed(told: Told) -> None:
-    row = await told.row()
+async def test_the_row_tells_what_the_model_took_and_billed(explained: Told) -> None:
+    row = await explained.row()
     assert (row.model, row.latency_ms) == ("scripted", 7)
     billed = {"billed": 1_000, "cached": 600, "output": 20, "thoughts": 0}
     assert row.usage == {"estimated": row.prompt["estimated"], **billed}
 
 
-async def test_the_row_tells_which_rows_were_in_the_prompt_by_rank(told: Told) -> None:
-    row = await told.row()
+async def test_the_row_tells_which_rows_were_in_the_prompt_by_rank(
+    explained: Told,
+) -> None:
+    row = await explained.row()
     sections = {section["name"]: section for section in row.prompt["sections"]}
-    assert sections["lore"]["rows"] == [["notes", note] for note in told.own_notes]
+    assert sections["lore"]["rows"] == [["notes", note] for note in explained.own_notes]
     assert sections["chat"]["rows"] == [["events", 1]]
-    scored_notes = {str(note) for note in (*told.own_notes, told.bobs_note)}
+    scored_notes = {str(note) for note in (*explained.own_notes, explained.bobs_note)}
     assert row.prompt["scores"].keys() == scored_notes
 
 
-async def test_the_tokens_of_the_sections_are_those_of_the_prompt(told: Told) -> None:
-    row = await told.row()
+async def test_the_tokens_of_the_sections_are_those_of_the_prompt(
+    explained: Told,
+) -> None:
+    row = await explained.row()
     tokens = sum(section["tokens"] for section in row.prompt["sections"])
     assert tokens == row.prompt["estimated"]
 
@@ -113,21 +117,21 @@ async def test_the_tokens_of_the_sections_are_those_of_the_prompt(told: Told) ->
         "Bob: the sea is loud today",
     ],
 )
-async def test_the_explanation_shows_it(told: Told, part: str) -> None:
-    assert part in await told.story()
+async def test_the_explanation_shows_it(explained: Told, part: str) -> None:
+    assert part in await explained.story()
 
 
-async def test_the_explanation_names_notes_by_their_ids(told: Told) -> None:
-    assert f'"id":{told.own_notes[0]}' in await told.story()
+async def test_the_explanation_names_notes_by_their_ids(explained: Told) -> None:
+    assert f'"id":{explained.own_notes[0]}' in await explained.story()
 
 
 async def test_the_next_explanation_names_the_action_that_its_prompt_had(
-    told: Told,
+    explained: Told,
 ) -> None:
-    await told.stage.clock.advance(MINUTE)
-    later = await told.stage.reply("@forgetmenot_bot and now?")
+    await explained.stage.clock.advance(MINUTE)
+    later = await explained.stage.reply("@forgetmenot_bot and now?")
     action = '"text":"timeout of Alice for 30 s: done"'
-    assert action in await told_of(told.stage, later)
+    assert action in await told_of(explained.stage, later)
 
 
 # ── other replies ─────────────────────────────────────────────────────────────────────────────

@@ -120,20 +120,20 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
 
 def test_no_text_stands_there_twice() -> None:
     """A stream of one episode has it as episode, as recap, and after a week as the digest."""
-    told = "<@2> won the pumpkin race. Chat cheered."
-    recap = Past(1, NOW - DAY, told, is_recap=True)
-    episode = Past(7, NOW - DAY, told)
+    summary = "<@2> won the pumpkin race. Chat cheered."
+    recap = Past(1, NOW - DAY, summary, is_recap=True)
+    episode = Past(7, NOW - DAY, summary)
     prefix = compose_prefix(
-        replace(PREFIX, digest=told, episodes=(recap, episode)), SETTINGS
+        replace(PREFIX, digest=summary, episodes=(recap, episode)), SETTINGS
     )
     assert prefix.text.count("won the pumpkin race") == 1
-    more = replace(episode, text=f"{told} <@1> sang.")
+    more = replace(episode, text=f"{summary} <@1> sang.")
     prefix = compose_prefix(replace(PREFIX, episodes=(recap, more)), SETTINGS)
     assert "Alice sang." in prefix.text
-    past = (Past(9, NOW - DAY, told), Past(10, NOW - DAY, "<@1> baked bread."))
-    found = assemble(prefix, replace(tail(), past_episodes=past), SETTINGS)
-    assert "baked bread" in found.tail
-    assert "pumpkin" not in found.tail
+    past = (Past(9, NOW - DAY, summary), Past(10, NOW - DAY, "<@1> baked bread."))
+    prompt = assemble(prefix, replace(tail(), past_episodes=past), SETTINGS)
+    assert "baked bread" in prompt.tail
+    assert "pumpkin" not in prompt.tail
 
 
 def test_a_long_episode_has_its_last_sentences_in_the_prefix_and_a_recap_its_first() -> (
@@ -159,8 +159,8 @@ def test_a_long_episode_has_its_last_sentences_in_the_prefix_and_a_recap_its_fir
         assert 50 <= len(row.split()) <= 70
     # what it has in part may still be found and shown whole
     assert prefix.whole_episodes == (8,)
-    found = assemble(prefix, replace(tail(), past_episodes=(episode,)), SETTINGS)
-    assert "Chat sang" in found.tail
+    prompt = assemble(prefix, replace(tail(), past_episodes=(episode,)), SETTINGS)
+    assert "Chat sang" in prompt.tail
 
 
 def test_the_digest_does_not_repeat_the_last_recap() -> None:
@@ -211,18 +211,18 @@ def test_a_line_has_its_speakers_name_or_somebody(
 
 
 @pytest.mark.parametrize(
-    ("names", "shown"),
+    ("names", "visible_name"),
     [({"3": "Bob"}, "Bob"), ({"3": "somebody"}, "@somebody"), ({}, "somebody")],
 )
 def test_an_event_and_a_note_have_their_persons_name_or_somebody(
-    names: dict[str, str], shown: str
+    names: dict[str, str], visible_name: str
 ) -> None:
     raid = StreamEvent(1, "e1", "3", EventKind.RAID, "20 raiders have joined!", NOW)
     rows = TailRowWriter(names, now=NOW)
-    assert rows.event_row(raid).text == f"just now: {shown}: {raid.text}"
+    assert rows.event_row(raid).text == f"just now: {visible_name}: {raid.text}"
     recalled = Recalled(note(1, "likes tea", subject_id="3"), 1.0)
     row = rows.named_note_row(recalled)
-    assert row.text == f"{shown}: [id:1; today] likes tea"
+    assert row.text == f"{visible_name}: [id:1; today] likes tea"
 
 
 def test_how_to_look_something_up_stands_in_the_text_too() -> None:
@@ -338,7 +338,7 @@ def channels(draw: st.DrawFn) -> tuple[PrefixMaterial, TailMaterial]:
         brief=draw(texts),
         message=PromptLine(999, "current", "1", draw(texts), NOW),
         own_lines=tuple(
-            draw(st.lists(own, max_size=7, unique_by=lambda found: found.id))
+            draw(st.lists(own, max_size=7, unique_by=lambda line: line.id))
         ),
         chat=tuple(draw(st.lists(lines, max_size=25))),
         names={"1": "Alice", "2": "Bob", "3": "Carol", "4": "Dave"},
@@ -374,12 +374,10 @@ def test_any_channel_gives_a_bounded_ordered_whole_prompt(
     assert "Dave" not in whole
     order = [s.name for s in prompt.sections]
     assert order == [n for n in FIXED if n in order]
-    chat = [
-        i
-        for s in prompt.sections
-        if s.name in {"chat", "own_messages", "message"}
-        for i in s.rows
-    ]
+    chat = list[tuple[str, int]]()
+    for section in prompt.sections:
+        if section.name in {"chat", "own_messages", "message"}:
+            chat += section.rows
     assert len(chat) == len(set(chat))
 
 
@@ -392,8 +390,8 @@ FIXED = [
 
 def own_shown(tail: TailMaterial) -> set[str]:
     """The speaker's own last five lines, each text once, without a repeat of the current message."""
-    kept = {clean(found.text).casefold() for found in tail.own_lines[-5:]}
-    return kept - {clean(tail.message.text).casefold()}
+    own_texts = {clean(line.text).casefold() for line in tail.own_lines[-5:]}
+    return own_texts - {clean(tail.message.text).casefold()}
 
 
 def test_the_default_voice_is_short_with_every_action_and_a_documented_one_fits() -> (

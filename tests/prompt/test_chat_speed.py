@@ -17,13 +17,13 @@ NOW = 1_784_894_400_000
 
 
 @pytest.mark.parametrize(
-    ("lines_a_minute", "shown"),
+    ("lines_a_minute", "expected"),
     [(0, QUIET), (0.9, QUIET), (1, USUAL), (29, USUAL), (30, FAST), (3_000, FAST)],
 )
 def test_a_quiet_chat_has_fewer_lines_and_a_fast_one_fewer_episodes(
-    lines_a_minute: float, shown: WorkingSet
+    lines_a_minute: float, expected: WorkingSet
 ) -> None:
-    assert working_set(lines_a_minute) == shown
+    assert working_set(lines_a_minute) == expected
 
 
 def test_the_three_sets() -> None:

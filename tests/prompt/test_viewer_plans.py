@@ -20,8 +20,8 @@ TONIGHT = parse_iso("2026-11-26T17:30-08:00")
 STREAM_BEFORE = parse_iso("2026-11-25T22:00-08:00")
 
 
-def concert(said: str = "2026-11-25T21:00-08:00") -> Note:
-    at = parse_iso(said)
+def concert(said_at: str = "2026-11-25T21:00-08:00") -> Note:
+    at = parse_iso(said_at)
     return note(1, CONCERT, first_said_at=at, last_confirmed_at=at)
 
 
@@ -34,7 +34,7 @@ def shown(
         speaker=speaker,
         message=PromptLine(9, "e9", "1", text, now),
         left_at=left_at,
-        notes=tuple(Recalled(one, 1.0) for one in notes),
+        notes=tuple(Recalled(recalled_note, 1.0) for recalled_note in notes),
     )
     return assemble(Prefix("", ()), material, SETTINGS).tail
 
@@ -75,11 +75,11 @@ def test_the_outcome_is_asked_for_until_it_was_asked_or_told() -> None:
     assert ASKING in shown(now, concert())
     assert ASKING in shown(now, replace(concert(), used_at=TONIGHT))
     assert ASKING not in shown(now, replace(concert(), used_at=now - HOUR))
-    said = {"first_said_at": now - HOUR, "last_confirmed_at": now - HOUR}
+    times = {"first_said_at": now - HOUR, "last_confirmed_at": now - HOUR}
     assert ASKING not in shown(
-        now, concert(), note(2, "loved the concert in Portland", **said)
+        now, concert(), note(2, "loved the concert in Portland", **times)
     )
-    assert ASKING in shown(now, concert(), note(2, "likes tea since November", **said))
+    assert ASKING in shown(now, concert(), note(2, "likes tea since November", **times))
     assert ASKING not in shown(now, concert(), text="@bot the concert was great!")
 
 
@@ -108,8 +108,8 @@ def test_what_happens_from_the_end_of_the_day_on_settles_a_plan(
     after_ms: int, open_plans: list[int]
 ) -> None:
     at = MIDNIGHT + after_ms
-    told = note(2, "loved the concert", first_said_at=at, last_confirmed_at=at)
-    assert asked_about(concert(), told) == open_plans
+    outcome = note(2, "loved the concert", first_said_at=at, last_confirmed_at=at)
+    assert asked_about(concert(), outcome) == open_plans
     line = PromptLine(9, "e9", "1", "the concert was great", at)
     assert asked_about(concert(), lines=(line,)) == open_plans
     assert asked_about(replace(concert(), used_at=at)) == open_plans

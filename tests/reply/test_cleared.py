@@ -59,17 +59,17 @@ async def clear(
 
 
 @pytest.mark.parametrize(
-    "what",
+    "cleared",
     [{"event_id": "e1"}, {"viewer_id": "1"}, {}],
     ids=["line", "viewer", "whole chat"],
 )
 async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
-    stage: Stage, what: dict[str, str]
+    stage: Stage, cleared: dict[str, str]
 ) -> None:
     stage.model.answers = [
         answering(f"You said: {SECRET}", "timeout", target="me", seconds=30)
     ]
-    stage.model.meanwhile = lambda: clear(stage, **what)
+    stage.model.meanwhile = lambda: clear(stage, **cleared)
     reply = await stage.reply(f"@forgetmenot_bot time me out, {SECRET}")
     assert (reply.status, reply.text, reply.detail) == (ReplyStatus.SILENT, "", CLEARED)
     assert stage.said == stage.moderation.done == []
@@ -84,7 +84,7 @@ async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_seco
     stage.model.meanwhile = lambda: clear(stage, viewer_id="2")
     reply = await stage.reply("@forgetmenot_bot what did bob say?")
     assert (reply.status, stage.said) == (ReplyStatus.SENT, ["Nobody said a word."])
-    assert [SECRET in asked.prompt for asked in stage.model.asked] == [True, False]
+    assert [SECRET in request.prompt for request in stage.model.asked] == [True, False]
 
 
 async def test_while_lines_are_cleared_all_the_time_it_stays_silent(
@@ -128,7 +128,7 @@ async def test_what_is_taken_back_while_the_model_thinks_is_not_said(
     stage.model.answers = ["Bob plays the marimba.", "I do not know."]
     stage.model.meanwhile = lambda: WAYS[way](stage, note)
     await stage.reply("@forgetmenot_bot what does bob play?")
-    first, second = (asked.prompt for asked in stage.model.asked)
+    first, second = (request.prompt for request in stage.model.asked)
     assert "plays the marimba" in first
     assert "marimba" not in " ".join([second, *stage.said])
 
@@ -231,7 +231,7 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(
 
 async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) -> None:
     """A prompt shows the bot's own lines to somebody in their conversation, among lines of chat."""
-    told = await stage.hear(SECRET, "2")
+    line = await stage.hear(SECRET, "2")
     stage.model.answers = [f"Bob said {SECRET}.", "Once more: of the safe, marmot."]
     first = await stage.reply("@forgetmenot_bot what did bob say?")
     for number in range(25):  # what bob said has left the chat that a prompt shows
@@ -242,14 +242,14 @@ async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) 
     await clear(stage, viewer_id="2")
     async with stage.db.write() as tx:
         await bot_messages.clear_since(
-            tx, told.at + 1, at=stage.clock.now(), viewer_id="2"
+            tx, line.at + 1, at=stage.clock.now(), viewer_id="2"
         )
     assert [(await stage.row(reply.id)).text for reply in (first, second)] == ["", ""]
 
 
 async def test_who_is_cleared_is_named_by_a_whole_word_alone(stage: Stage) -> None:
     """A timeout of somebody called `art` takes no reply about a party with it."""
-    told = await stage.hear("hello", "2")
+    line = await stage.hear("hello", "2")
     async with stage.db.write() as tx:
         await tx.execute(
             "UPDATE viewers SET login = 'art', display_name = 'Art' WHERE id = '2'"
@@ -258,7 +258,7 @@ async def test_who_is_cleared_is_named_by_a_whole_word_alone(stage: Stage) -> No
         await stage.outbox.say_line(text, viewer_id="1")
     async with stage.db.write() as tx:
         await tx.execute("UPDATE bot_messages SET \"trigger\" = 'mention'")
-        await bot_messages.clear_since(tx, told.at, at=stage.clock.now(), viewer_id="2")
+        await bot_messages.clear_since(tx, line.at, at=stage.clock.now(), viewer_id="2")
     texts = await stage.db.column("SELECT text FROM bot_messages ORDER BY id")
     assert texts == ["What a party!", ""]
 
@@ -272,10 +272,10 @@ async def test_a_quote_that_is_removed_while_the_model_thinks_is_left_out(
         quote_id = await quotes.add(tx, row)
 
     async def remove() -> None:
-        kept = await quotes.get(stage.db, quote_id)
-        assert kept is not None
+        quote = await quotes.get(stage.db, quote_id)
+        assert quote is not None
         async with stage.db.write() as tx:
-            await quotes.remove(tx, kept, stage.clock.now())
+            await quotes.remove(tx, quote, stage.clock.now())
 
     stage.model.answers = ["Bob: marmots are honest.", "I forgot."]
     stage.model.meanwhile = remove

@@ -70,12 +70,12 @@ FORGET_ME = "@ForgetMeNot beni tamamen unut lütfen"
 EVERYTHING = ("everything", "me", "everything about me", "all my data")
 
 
-@pytest.mark.parametrize("what", EVERYTHING)
+@pytest.mark.parametrize("subject", EVERYTHING)
 async def test_a_wish_to_be_forgotten_that_the_model_read_asks_for_the_same_confirmation(
-    talk: Talk, what: str
+    talk: Talk, subject: str
 ) -> None:
     talk.model.answers = [
-        answering("Tamam, seni unuttum.", "forget", target="me", what=what)
+        answering("Tamam, seni unuttum.", "forget", target="me", what=subject)
     ]
     assert "To confirm, type !forgetme yes" in await talk.says(FORGET_ME)
     assert await talk.facts() == ["plays drums"]

@@ -141,13 +141,15 @@ async def test_an_action_that_nobody_asked_for_costs_no_answer(
 
 
 def passer_by(stage: Stage, number: int) -> ChatEvent:
-    who = (
+    viewer_and_text = (
         str(500 + number),
         f"v{number}",
         f"V{number}",
         "@forgetmenot_bot hello there",
     )
-    return ChatEvent(f"c{number}", EventKind.MESSAGE, *who, stage.clock.now())
+    return ChatEvent(
+        f"c{number}", EventKind.MESSAGE, *viewer_and_text, stage.clock.now()
+    )
 
 
 async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(
@@ -211,8 +213,8 @@ async def test_a_line_that_may_be_for_others_may_be_left_without_an_answer(
     ]
     await stage.reply("@forgetmenot_bot what do I play?")
     silent = await stage.reply("what a jump")
-    asked = stage.model.asked[-1].prompt
-    assert MAY_BE_FOR_OTHERS in asked
+    prompt = stage.model.asked[-1].prompt
+    assert MAY_BE_FOR_OTHERS in prompt
     assert (silent.status, stage.said) == (ReplyStatus.SILENT, ["The cello."])
     answered = await stage.reply("@forgetmenot_bot since when?")
     assert MAY_BE_FOR_OTHERS not in stage.model.asked[-1].prompt

@@ -45,20 +45,22 @@ async def prompt(bot: Bot, clock: ManualClock, text: str, *badges: str) -> Promp
     return assemble(await bot.keeper.current(), material, bot.settings())
 
 
-def block(shown: Prompt, name: str) -> str:
-    return "".join(section.text for section in shown.sections if section.name == name)
+def block(answer_prompt: Prompt, name: str) -> str:
+    return "".join(
+        section.text for section in answer_prompt.sections if section.name == name
+    )
 
 
 def reported(
-    clock: ManualClock, kind: EventKind, who: str, sentence: str, text: str = ""
+    clock: ManualClock, kind: EventKind, viewer_id: str, sentence: str, text: str = ""
 ) -> ChatEvent:
-    event_id = f"{kind}-{who}-{clock.now()}-{sentence}"
+    event_id = f"{kind}-{viewer_id}-{clock.now()}-{sentence}"
     return ChatEvent(
         event_id,
         kind,
-        who,
-        f"user{who}",
-        f"User{who}",
+        viewer_id,
+        f"user{viewer_id}",
+        f"User{viewer_id}",
         text,
         clock.now(),
         system_text=sentence,
@@ -90,10 +92,10 @@ async def test_a_raid_is_seen_above_the_noise_that_it_makes(
     bot: Bot, clock: ManualClock
 ) -> None:
     await raid(bot, clock)
-    shown = await prompt(bot, clock, "who raided us?")
-    assert RAID in block(shown, "happened")
-    assert block(shown, "chat").count("OX RAID") == 1
-    assert "20 people: OX RAID" in block(shown, "chat")
+    answer_prompt = await prompt(bot, clock, "who raided us?")
+    assert RAID in block(answer_prompt, "happened")
+    assert block(answer_prompt, "chat").count("OX RAID") == 1
+    assert "20 people: OX RAID" in block(answer_prompt, "chat")
 
 
 async def test_everybody_of_a_raid_counts_minutes_later(
@@ -141,8 +143,8 @@ async def test_a_few_people_with_the_same_words_keep_a_line_each(
         await bot.hear(
             said(clock, f"a{number}", f"7{number}", f"viewer{number}", "Germany")
         )
-    shown = await prompt(bot, clock, "where is everybody from?")
-    assert block(shown, "chat").count("Germany") == 5
+    answer_prompt = await prompt(bot, clock, "where is everybody from?")
+    assert block(answer_prompt, "chat").count("Germany") == 5
 
 
 async def test_a_flood_of_gifts_and_redemptions_does_not_hide_a_raid(

@@ -33,8 +33,8 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(
     assert "<brief>\nAlice drums with Bob.\n</brief>" in prompt
     assert prompt.index("<brief>") < prompt.index("<lore>")
     sections = {
-        one["name"]: one["rows"]
-        for one in (await stage.row(reply.id)).prompt["sections"]
+        section["name"]: section["rows"]
+        for section in (await stage.row(reply.id)).prompt["sections"]
     }
     assert sections["brief"] == sections["lore"] == [["notes", note]]
     assert [
@@ -70,27 +70,27 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
     """Of the channel: nobody's line. Of one viewer: theirs, those that name them, and the bot's own."""
     await suppression_list.suppress(stage.db, None, "election", by="9", at=0)
     await suppression_list.suppress(stage.db, "1", "divorce", by="1", at=0)
-    for text, who in (
+    for text, viewer_id in (
         ("my divorce is a mess", "1"),
         ("alice and her divorce again", "2"),
         ("the elections are rigged", "3"),
         ("my own divorce was in May", "3"),
         ("what a race", "2"),
     ):
-        await stage.hear(text, who)
+        await stage.hear(text, viewer_id)
         await stage.clock.advance(1_000)
     stage.model.answers = ["An election of hats!", "Hats for all."]
     async with stage.db.write() as tx:
-        for who in ("3", "1"):
-            text = f"Divorce papers for {who} came."
+        for viewer_id in ("3", "1"):
+            text = f"Divorce papers for {viewer_id} came."
             await put(
-                tx, "bot_messages", at=stage.clock.now(), viewer_id=who, text=text
+                tx, "bot_messages", at=stage.clock.now(), viewer_id=viewer_id, text=text
             )
     prompt = await asked(stage, "@forgetmenot_bot what is going on?")
     assert "what a race" in prompt
     assert "my own divorce was in May" in prompt
-    for gone in ("a mess", "alice and her", "rigged", "papers"):
-        assert gone not in prompt
+    for removed_words in ("a mess", "alice and her", "rigged", "papers"):
+        assert removed_words not in prompt
 
 
 async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> None:
@@ -145,8 +145,10 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
         await put(
             tx, "episodes", stream_id=before, summary="<@1> played a flute.", ended_at=1
         )
-        told = "<@1> likes tea. <@2> plays the harp. <@3> won. Somebody played an oboe."
-        await put(tx, "episodes", stream_id=now, summary=told)
+        summary = (
+            "<@1> likes tea. <@2> plays the harp. <@3> won. Somebody played an oboe."
+        )
+        await put(tx, "episodes", stream_id=now, summary=summary)
         await channel_state.put(tx, {"digest": "It was a week of flutes."}, 1)
     whole = await stage.keeper.current()
     assert await stage.keeper.current() is whole
@@ -154,7 +156,7 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
         words in whole.text
         for words in ("had a flute", "week of flutes", "likes tea", "harp", "Carol won")
     )
-    for change, gone, kept in (
+    for change, removed_words, remaining_words in (
         ("UPDATE viewers SET banned_at = 1 WHERE id = '2'", "harp", "Carol won"),
         ("DELETE FROM viewers WHERE id = '3'", "Carol", "tea"),
         (
@@ -172,7 +174,7 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
             for statement in change.split("; "):
                 await tx.execute(statement)
         text = (await stage.keeper.current()).text
-        assert (gone in text, kept in text) == (False, True), change
+        assert (removed_words in text, remaining_words in text) == (False, True), change
 
 
 async def test_a_new_title_and_game_stand_in_the_next_prompt(stage: Stage) -> None:

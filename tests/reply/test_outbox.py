@@ -45,7 +45,7 @@ class Queue:
             out=self.chat,
             clock=self.clock,
             settings=Settings,
-            overhear=lambda *said: heard.append(said),
+            overhear=lambda *line: heard.append(line),
         )
 
     async def message(self, text: str, patience: int = 30_000) -> Outgoing:
@@ -208,8 +208,8 @@ async def test_every_answer_of_twitch_is_kept(queue: Queue) -> None:
         assert await queue.send("hello") == sent
     await queue.box.seen_in_chat("something else")
     await queue.box.seen_in_chat("hello")  # proof that the last one was delivered
-    kept = (await bot_messages.listing(queue.db, 1))[0]
-    assert (kept.status, kept.detail) == (ReplyStatus.SENT, "seen in chat")
+    message = (await bot_messages.listing(queue.db, 1))[0]
+    assert (message.status, message.detail) == (ReplyStatus.SENT, "seen in chat")
 
 
 async def test_after_a_crash_nothing_is_sent_again(still: Queue) -> None:
@@ -225,9 +225,9 @@ async def test_after_a_crash_nothing_is_sent_again(still: Queue) -> None:
     assert (await queued).status is ReplyStatus.DROPPED
     restarted = still.another()
     assert await restarted.recover() == 1
-    kept = await bot_messages.get(still.db, going.reply_id)
-    assert kept is not None
-    assert kept.status is ReplyStatus.UNKNOWN
+    message = await bot_messages.get(still.db, going.reply_id)
+    assert message is not None
+    assert message.status is ReplyStatus.UNKNOWN
     still.chat.held = None
     async with working(restarted.run()):
         assert (

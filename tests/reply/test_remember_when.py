@@ -88,9 +88,11 @@ async def asked(bot: Bot, clock: ManualClock, text: str) -> Prompt:
     return assemble(await bot.keeper.current(), material, bot.settings())
 
 
-def book(shown: Prompt) -> str:
+def book(answer_prompt: Prompt) -> str:
     return "".join(
-        section.text for section in shown.sections if section.name == "past_episode"
+        section.text
+        for section in answer_prompt.sections
+        if section.name == "past_episode"
     )
 
 
@@ -131,8 +133,10 @@ async def test_a_sentence_whose_line_is_known_has_its_very_second(
 async def test_a_quote_is_found_with_its_very_minute(
     bot: Bot, clock: ManualClock
 ) -> None:
-    shown = await asked(bot, clock, "when did somebody say that about the stairs?")
-    rows = book(shown)
+    answer_prompt = await asked(
+        bot, clock, "when did somebody say that about the stairs?"
+    )
+    rows = book(answer_prompt)
     assert "at 1:40 of the stream" in rows
     assert "Carolquux: “stairs are ladders that gave up”" in rows
 
@@ -146,9 +150,9 @@ async def test_a_german_question_finds_it_and_is_answered_in_german(
             (f"<@{ALICE}> hat ein Brot gebacken, das hart wie Stein war.",),
         )
     text = "weißt du noch, als das Brot so hart wie ein Stein war?"
-    shown = await asked(bot, clock, text)
-    assert "at 0:20–0:39 of the stream" in book(shown)
-    assert "which you answer in German" in shown.tail
+    answer_prompt = await asked(bot, clock, text)
+    assert "at 0:20–0:39 of the stream" in book(answer_prompt)
+    assert "which you answer in German" in answer_prompt.tail
 
 
 async def test_nobody_hidden_and_nothing_suppressed_is_in_it(

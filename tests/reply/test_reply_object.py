@@ -1,5 +1,6 @@
 """The reply object: what the schema asks of a model, and what of an answer counts."""
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +22,7 @@ from tests.stage import answering
 OPEN = ActionSettings(
     class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK
 )
+PARAMETERS = list(itertools.chain.from_iterable(action.params for action in ACTIONS))
 
 
 def _named(schema: Mapping[str, Any]) -> set[str]:
@@ -31,8 +33,10 @@ def _named(schema: Mapping[str, Any]) -> set[str]:
 
 
 def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> None:
-    every = {one.name for one in ACTIONS} - {"effect"}
-    never_alone = {one.name for one in ACTIONS if one.kind is ActionClass.NEVER_ALONE}
+    every = {action.name for action in ACTIONS} - {"effect"}
+    never_alone = {
+        action.name for action in ACTIONS if action.kind is ActionClass.NEVER_ALONE
+    }
     assert _named(reply_schema(OPEN, Role.MODERATOR)) == every
     assert _named(reply_schema(OPEN, Role.VIEWER)) == every - never_alone
     some = ActionSettings(class_b=ClassMode.OFF, disabled=("clip",))
@@ -55,7 +59,7 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
 def test_the_schema_has_each_parameter_once_and_no_words_of_the_instructions() -> None:
     schema = reply_schema(OPEN, Role.MODERATOR, ("Confetti",), may_look_up=True)
     _null, action = schema["properties"]["action"]["anyOf"]
-    parameters = {one.name for action in ACTIONS for one in action.params}
+    parameters = {parameter.name for parameter in PARAMETERS}
     assert action["properties"].keys() == {"name", *parameters}
     assert action["required"] == ["name"]
     assert action["properties"]["seconds"] == {"type": "integer"}
@@ -76,9 +80,8 @@ def test_a_line_that_asks_for_nothing_leads_to_no_action() -> None:
         for line in actions
     }
     assert {line: _named(schema or {}) for line, schema in schemas.items()} == actions
-    assert all(
-        parameter.name != "name" for action in ACTIONS for parameter in action.params
-    )  # the action's own field
+    # the action's own field
+    assert "name" not in {parameter.name for parameter in PARAMETERS}
 
 
 def test_what_of_an_answer_counts() -> None:
@@ -124,9 +127,9 @@ def test_what_of_an_answer_counts() -> None:
 
 
 def test_plain_text_of_a_server_without_json_proposes_nothing() -> None:
-    said = answering("Hi.", "clip")
-    assert read_reply(ModelAnswer(said, "m", TokenUsage(), plain=True)) == ModelReply(
-        said
-    )
+    answer_text = answering("Hi.", "clip")
+    assert read_reply(
+        ModelAnswer(answer_text, "m", TokenUsage(), plain=True)
+    ) == ModelReply(answer_text)
     cut = ModelAnswer("One. Tw", "m", TokenUsage(), finish="length", plain=True)
     assert read_reply(cut) == ModelReply("One.", None, "unfinished")

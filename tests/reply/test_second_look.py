@@ -107,8 +107,8 @@ async def test_a_reply_is_known_by_the_notes_it_looked_up_or_was_asked_for_and_l
         (asked_for, "channel_notes_asked", cake),
     ):
         rows = {
-            one["name"]: one["rows"]
-            for one in (await stage.row(reply.id)).prompt["sections"]
+            part["name"]: part["rows"]
+            for part in (await stage.row(reply.id)).prompt["sections"]
         }
         assert ["notes", note] in rows[section]
         assert [

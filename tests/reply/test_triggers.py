@@ -61,8 +61,8 @@ def said(text: str, **changes: object) -> ChatEvent:
 def kind_of(
     text: str, talks: Conversations = NOBODY, **changes: object
 ) -> TriggerKind | None:
-    found = trigger_of(said(text, **changes), BOT, talks, MENTIONS, NOW)
-    return found.kind if found else None
+    trigger = trigger_of(said(text, **changes), BOT, talks, MENTIONS, NOW)
+    return trigger.kind if trigger else None
 
 
 @pytest.mark.parametrize(
@@ -314,13 +314,13 @@ def test_a_line_of_emotes_goes_on_with_no_talk() -> None:
 
 
 def test_an_answer_to_its_question_is_for_the_bot() -> None:
-    asked = Conversations(
+    talks = Conversations(
         {"1": NOW - 60_000}, {"bob"}, just_answered={"1"}, asked={"1"}
     )
-    assert kind_of("my cat is called Miso", asked) is TriggerKind.FOLLOW_UP
-    assert kind_of("LUL", asked) is None
+    assert kind_of("my cat is called Miso", talks) is TriggerKind.FOLLOW_UP
+    assert kind_of("LUL", talks) is None
     assert (
-        kind_of("my cat is called Miso", Conversations(asked.answered_at, asked={"1"}))
+        kind_of("my cat is called Miso", Conversations(talks.answered_at, asked={"1"}))
         is None
     )
 
@@ -339,12 +339,12 @@ def test_by_itself_it_speaks_in_live_mode_only() -> None:
         (MENTIONS, []),
         (Settings(), []),
     ):
-        found = [
+        triggers = [
             trigger_of(line, BOT, NOBODY, settings, NOW, returning=line is hello)
             for line in (raid, hello)
         ]
-        assert [one.kind for one in found if one] == spoken
-        assert not any(one.direct for one in found if one)
+        assert [trigger.kind for trigger in triggers if trigger] == spoken
+        assert not any(trigger.direct for trigger in triggers if trigger)
     assert trigger_of(hello, BOT, NOBODY, LIVE, NOW) is None
 
 
@@ -368,10 +368,10 @@ def test_the_question_is_the_line_without_the_name(line: str, question: str) -> 
 def test_a_talk_goes_on_while_few_others_speak() -> None:
     """Own lines bring nobody further away. "what time" is soon about what was said meanwhile."""
     for line, limit in (("what time is it?", 0), ("are you sure?", 15)):
-        for others in (limit, limit + 1):
+        for other_speakers in (limit, limit + 1):
             talks = ConversationTracker()
             talks.answered("1", NOW - 60_000)
-            for i in range(others):
+            for i in range(other_speakers):
                 talks.note_line(
                     said(
                         "my parrot learned a new word",
@@ -381,14 +381,14 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
                 )
                 talks.note_line(said("lol", user_id="1"))
             assert (kind_of(line, talks.conversations()) is TriggerKind.FOLLOW_UP) is (
-                others == limit
+                other_speakers == limit
             )
 
 
 @given(st.text(max_size=300))
 def test_no_text_breaks_it(text: str) -> None:
-    found = trigger_of(said(text), BOT, TALKING, LIVE, NOW, returning=True)
-    assert found is None or found.event.text == text
+    trigger = trigger_of(said(text), BOT, TALKING, LIVE, NOW, returning=True)
+    assert trigger is None or trigger.event.text == text
 
 
 def test_a_line_that_could_be_parted_in_many_ways_takes_no_long_time() -> None:
@@ -464,23 +464,25 @@ def test_how_a_line_calls_the_bot(
     assert address_of(said(line), identity) is address
 
 
-@pytest.mark.parametrize(("others", "is_known"), [(199, True), (200, False)])
+@pytest.mark.parametrize(("other_speakers", "is_known"), [(199, True), (200, False)])
 def test_the_last_two_hundred_speakers_are_known(
-    others: int, *, is_known: bool
+    other_speakers: int, *, is_known: bool
 ) -> None:
     tracker = ConversationTracker()
     tracker.note_line(said("hi"))
-    for number in range(others):
+    for number in range(other_speakers):
         name = f"viewer{number}"
         tracker.note_line(said("hi", user_id=name, login=name, display_name=name))
     assert ("alice" in tracker.conversations().speakers) is is_known
 
 
-@pytest.mark.parametrize(("others", "goes_on"), [(499, True), (500, False)])
-def test_five_hundred_conversations_are_kept(others: int, *, goes_on: bool) -> None:
+@pytest.mark.parametrize(("other_talks", "goes_on"), [(499, True), (500, False)])
+def test_five_hundred_conversations_are_kept(
+    other_talks: int, *, goes_on: bool
+) -> None:
     tracker = ConversationTracker()
     tracker.answered("1", NOW)
-    for number in range(others):
+    for number in range(other_talks):
         tracker.answered(f"viewer{number}", NOW)
     assert ("1" in tracker.conversations().answered_at) is goes_on
 

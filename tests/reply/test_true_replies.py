@@ -34,15 +34,15 @@ PARAMETERS: Mapping[str, Mapping[str, object]] = {
 
 async def test_true_replies_go_out_as_they_were_written(stage: Stage) -> None:
     ids = [
-        await stage.know(fact, who, Scope.VIEWER if who else Scope.CHANNEL)
-        for who, fact in FACTS
+        await stage.know(fact, viewer_id, Scope.VIEWER if viewer_id else Scope.CHANNEL)
+        for viewer_id, fact in FACTS
     ]
     asked_by = {login: viewer for viewer, login in PEOPLE.items()}
     changed = []
     kept_wrongly = []
     async with SimOpenAI() as server:
         stage.writer.model = model = OpenAICompatible("capable", base_url=server.url)
-        for mood, who, line, say, facts, refused in (row.split("\t") for row in ROWS):
+        for mood, login, line, say, facts, refused in (row.split("\t") for row in ROWS):
             for viewer in PEOPLE:  # chat goes on meanwhile
                 await stage.hear("that was close", viewer)
             used = [ids[int(number)] for number in facts.split()]
@@ -58,15 +58,17 @@ async def test_true_replies_go_out_as_they_were_written(stage: Stage) -> None:
                     }
                 )
             )
-            reply = await stage.reply(f"@forgetmenot_bot {line}", asked_by[who])
+            reply = await stage.reply(f"@forgetmenot_bot {line}", asked_by[login])
             if stage.said[-1:] != [say]:
                 changed.append((mood, line, say, reply.text, reply.detail))
             row = await stage.row(reply.id)
-            rows = [
-                tuple(one) for part in row.prompt["sections"] for one in part["rows"]
-            ]
+            rows = list[list[object]]()
+            for section in row.prompt["sections"]:
+                rows += section["rows"]
             # an id that stood in no prompt is none
-            if list(row.used) != [one for one in used if ("notes", one) in rows]:
+            if list(row.used) != [
+                note_id for note_id in used if ["notes", note_id] in rows
+            ]:
                 kept_wrongly.append(line)
             await stage.clock.advance(60_000)
         await model.aclose()

@@ -64,9 +64,9 @@ async def test_so_is_what_somebody_said_who_is_asked_about(world: World) -> None
     label = await says(world, "my hamster is called Pixel")
     await says(world, "my hamster is called Dot", BOB)
     await chatter(world)
-    shown = await asked(world, "what is alice's hamster called?", STREAMER)
-    assert f"{label} Alice: my hamster is called Pixel" in shown
-    assert "Dot" not in shown
+    prompt_text = await asked(world, "what is alice's hamster called?", STREAMER)
+    assert f"{label} Alice: my hamster is called Pixel" in prompt_text
+    assert "Dot" not in prompt_text
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ async def test_a_question_that_names_nobody_finds_anybodys_line(
 ) -> None:
     label = await says(world, "i will get some chipotle today")
     await chatter(world)
-    shown = await asked(world, question, STREAMER)
-    assert f"{label} Alice: i will get some chipotle today" in shown
+    prompt_text = await asked(world, question, STREAMER)
+    assert f"{label} Alice: i will get some chipotle today" in prompt_text
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ async def test_six_lines_at_most_the_newest_first(world: World) -> None:
         await says(world, f"my hamster ate {number} seeds")
         await world.clock.advance(MINUTE)
     await chatter(world)
-    shown = await asked(world)
-    places = [shown.find(f"ate {number} seeds") for number in (8, 7, 6, 5, 4, 3)]
+    prompt_text = await asked(world)
+    places = [prompt_text.find(f"ate {number} seeds") for number in (8, 7, 6, 5, 4, 3)]
     assert -1 not in places
     assert places == sorted(places)
-    assert "ate 2 seeds" not in shown
+    assert "ate 2 seeds" not in prompt_text
 
 
 async def test_no_line_stands_in_a_prompt_twice(world: World) -> None:
@@ -176,9 +176,9 @@ async def test_deleted_spoken_hidden_and_suppressed_lines_stay_out(
     await suppress(world.db, BOB, "secret", by=BOB, at=world.clock.now())
     assert "Gone" not in await asked(world)
     assert await asked(world, QUESTION, STREAMER) == ""
-    shown = await asked(world, "what is bob's hamster called?", STREAMER)
-    assert "Secret" not in shown
-    assert "Hidden" in shown
+    prompt_text = await asked(world, "what is bob's hamster called?", STREAMER)
+    assert "Secret" not in prompt_text
+    assert "Hidden" in prompt_text
     async with world.db.write() as tx:
         await viewers.set_banned(tx, BOB, world.clock.now())
     assert await asked(world, "what is @bob's hamster called?", STREAMER) == ""

@@ -36,12 +36,12 @@ async def test_eight_people_are_found_by_login_and_by_short_name_however_long_ag
 ) -> None:
     await two_evenings(world)
     await world.clock.advance(days * DAY)
-    found = {"@login": 0, "login": 0, "part": 0}
+    hits = {"@login": 0, "login": 0, "part": 0}
     for login, part, fact in EIGHT:
         for way, name in (("@login", f"@{login}"), ("login", login), ("part", part)):
-            found[way] += fact in await others(world, f"what do you know about {name}?")
-    assert (found["@login"], found["login"]) == (8, 8)
-    assert found["part"] >= 7  # an owl is a bird first, and she is not here
+            hits[way] += fact in await others(world, f"what do you know about {name}?")
+    assert (hits["@login"], hits["login"]) == (8, 8)
+    assert hits["part"] >= 7  # an owl is a bird first, and she is not here
 
 
 async def test_of_two_who_fit_both_are_told_and_the_reply_may_ask(world: World) -> None:
@@ -52,15 +52,18 @@ async def test_of_two_who_fit_both_are_told_and_the_reply_may_ask(world: World) 
     for number in range(11, 15):
         await world.note(f"owns {number} ferrets", str(number))
     await world.clock.advance(9 * DAY)
-    shown = await others(world, "what does mirko own?")
-    assert '"mirko" may be Mirko_A or Mirko_B: ask who is meant' in shown
-    assert "owns 13 ferrets" in shown
-    assert "owns 14 ferrets" in shown
+    others_text = await others(world, "what does mirko own?")
+    assert '"mirko" may be Mirko_A or Mirko_B: ask who is meant' in others_text
+    assert "owns 13 ferrets" in others_text
+    assert "owns 14 ferrets" in others_text
     # whoever is here comes first
     await world.attends("14", await world.stream())
-    shown = await others(world, "what does mirko own?")
-    assert ("owns 13 ferrets" in shown, "owns 14 ferrets" in shown) == (False, True)
-    assert "may be" not in shown
+    others_text = await others(world, "what does mirko own?")
+    assert ("owns 13 ferrets" in others_text, "owns 14 ferrets" in others_text) == (
+        False,
+        True,
+    )
+    assert "may be" not in others_text
 
 
 async def test_a_former_name_and_a_nickname_mean_the_person(world: World) -> None:
@@ -75,9 +78,9 @@ async def test_a_former_name_and_a_nickname_mean_the_person(world: World) -> Non
         await viewers.record_seen(tx, [renamed])
     await world.clock.advance(30 * DAY)
     for name in ("quietstorm", "@theodor77", "theodor77", "momo", "@momo"):
-        shown = await others(world, f"what does {name} play?")
-        assert "plays the cello" in shown
-        assert "theodor77" not in shown
+        others_text = await others(world, f"what does {name} play?")
+        assert "plays the cello" in others_text
+        assert "theodor77" not in others_text
 
 
 async def test_the_streamer_is_meant_by_role_and_by_the_channels_name(

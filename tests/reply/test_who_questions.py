@@ -46,15 +46,15 @@ async def asked(world: World, text: str) -> str:
 async def test_whoever_it_is_is_found_however_long_ago(world: World, days: int) -> None:
     written = await two_evenings(world)
     await world.clock.advance(days * DAY)
-    found = []
+    found_logins = []
     for login, (fact, question) in KNOWN.items():
         brought_up = await asked(world, question)
         if (
             f"{login.title()}: [id:{written[login]};" in brought_up
             and fact in brought_up
         ):
-            found.append(login)
-    assert found == list(KNOWN)
+            found_logins.append(login)
+    assert found_logins == list(KNOWN)
 
 
 @pytest.mark.parametrize("question", ["who knows drums?", "wer kennt drums?"])
@@ -119,10 +119,12 @@ async def test_the_channels_facts_are_found_and_nothing_stands_there_twice(
     assert prompt.tail.count("blames the lantern for everything") == 1
     question = "who invented that lantern?"
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-    seen = await world.db.together(lambda at: recall.look(at, []))
-    found = await world.db.together(lambda at: recall.of_anybody(at, question, seen))
-    assert found[0].note.fact == "the lantern was invented by <@1>"
-    assert len(found) <= PER_SUBJECT
+    own_look = await world.db.together(lambda at: recall.look(at, []))
+    recalled = await world.db.together(
+        lambda at: recall.of_anybody(at, question, own_look)
+    )
+    assert recalled[0].note.fact == "the lantern was invented by <@1>"
+    assert len(recalled) <= PER_SUBJECT
 
 
 # ── what may never be in such an answer ───────────────────────────────────────────────────────
@@ -152,9 +154,9 @@ async def test_of_who_is_hidden_no_name_stands_in_what_is_known_of_others(
     await world.note("plays chess with <@1> on Sundays", "9")
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "1", world.clock.now())
-    found = await asked(world, "who plays chess on Sundays?")
-    assert "plays chess with somebody on Sundays" in found
-    assert "lice" not in found
+    prompt_text = await asked(world, "who plays chess on Sundays?")
+    assert "plays chess with somebody on Sundays" in prompt_text
+    assert "lice" not in prompt_text
 
 
 async def test_nothing_sensitive_is_asked_for_or_told_even_where_it_may_be_stored(
@@ -173,9 +175,9 @@ async def test_nothing_sensitive_is_asked_for_or_told_even_where_it_may_be_store
         "wer ist hier schwul?",
     ):
         assert await asked(world, text) == ""
-    found = await asked(world, "who was a child in Oslo or diagnosed?")
-    assert "child in Oslo" in found
-    assert "asthma" not in found
+    prompt_text = await asked(world, "who was a child in Oslo or diagnosed?")
+    assert "child in Oslo" in prompt_text
+    assert "asthma" not in prompt_text
 
 
 async def test_plans_that_are_over_and_notes_of_another_persona_are_not_found(
@@ -205,14 +207,14 @@ async def test_the_index_follows_every_change_of_a_note(world: World) -> None:
         "plays the zither", "1", topics=("music",), asked_with=("instrument",)
     )
     assert "Alice" in await asked(world, "who has an instrument?")
-    held = await entries(world)
+    entries_before = await entries(world)
     note = await notes.get(world.db, first)
     assert note is not None
     async with world.db.write() as tx:
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=0, cause="wrong")
     assert await entries(world) == before
     await edits.undo(world.db, first, at=world.clock.now())
-    assert await entries(world) == held
+    assert await entries(world) == entries_before
     second = await world.note("plays the zither too", "9")
     async with world.db.write() as tx:
         await notes.swap_numbers(tx, first, second)
@@ -220,7 +222,7 @@ async def test_the_index_follows_every_change_of_a_note(world: World) -> None:
     async with world.db.write() as tx:
         await notes.swap_numbers(tx, first, second)
         await notes.delete_of_subject(tx, "9", [second])
-    assert await entries(world) == held
+    assert await entries(world) == entries_before
 
 
 async def test_an_erased_persons_words_leave_the_index(world: World) -> None:

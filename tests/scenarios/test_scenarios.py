@@ -7,6 +7,7 @@ model's place for one reply.
 """
 
 import asyncio
+import itertools
 import re
 import shlex
 import tomllib
@@ -64,15 +65,15 @@ class Told(Offline):
         return ModelAnswer(_model_form(self.answers.pop(0)), self.name, TokenUsage())
 
 
-def _model_form(said: str) -> str:
+def _model_form(scripted: str) -> str:
     """`words [[timeout target=bob | other words]]` as a model answers it; what begins with `{` as it is."""
-    if said.startswith("{"):
-        return said
-    say, _, rest = said.partition("[[")
+    if scripted.startswith("{"):
+        return scripted
+    say, _, rest = scripted.partition("[[")
     call, _, otherwise = rest.removesuffix("]]").partition(" | ")
-    name, *given = shlex.split(call) or [""]
+    name, *pairs = shlex.split(call) or [""]
     action = (
-        {"name": name, **dict(one.split("=", 1) for one in given)} if name else None
+        {"name": name, **dict(pair.split("=", 1) for pair in pairs)} if name else None
     )
     return msgspec.json.encode(
         {"action": action, "say": say.strip(), "if_refused": otherwise}
@@ -88,13 +89,9 @@ class Player:
             "bot": {"mode": "mentions", "notice": ""},
             "twitch": {"channel": "streamer"},
         }
-        self.settings = convert(
-            {
-                **base,
-                **{name: {**base.get(name, {}), **one} for name, one in tables.items()},
-            },
-            "it",
-        )
+        for name, table in tables.items():
+            base[name] = {**base.get(name, {}), **table}
+        self.settings = convert(base, "it")
         self.clock = ManualClock(1_790_000_000_000)
         self.model = Told()
         self.since = 0
@@ -114,13 +111,18 @@ class Player:
         about, _, fact = line.partition(": ")
         at = self.clock.now() - DAY
         async with self.bot.db.write() as tx:
-            for one in (about, "streamer"):
+            for login in (about, "streamer"):
                 await viewers.record_seen(
-                    tx, [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, at, at)]
+                    tx,
+                    [
+                        SeenViewer(
+                            f"id-{login}", login, login.title(), Role.VIEWER, at, at
+                        )
+                    ],
                 )
         await edits.remember(self.bot.db, f"id-{about}", fact, by="id-streamer", at=at)
 
-    async def hear(self, login: str, text: str, *, who: str = "") -> None:
+    async def hear(self, login: str, text: str, *, viewer_id: str = "") -> None:
         """Somebody says something; the bot answers, if it does, before this returns."""
         await self.clock.advance(BETWEEN_LINES)
         self._lines += 1
@@ -128,7 +130,7 @@ class Player:
         line = said(
             self.clock,
             f"line-{self._lines}",
-            who or f"id-{login}",
+            viewer_id or f"id-{login}",
             login,
             text,
             *badges,
@@ -177,17 +179,20 @@ class Player:
 
     async def _missed(self, line: str) -> str | None:
         """`N times` stands for a count; else the text must occur, or with `not` must not."""
-        asked = _EXPECTED.fullmatch(line)
-        assert asked is not None, line
-        what, who, unwanted, text = asked.groups("")
-        seen: list[str] = await getattr(self, f"seen_{what}")(who)
-        if counted := re.fullmatch(r"(\d+) times?", text):
-            holds = len(seen) == int(counted[1])
+        expectation = _EXPECTED.fullmatch(line)
+        assert expectation is not None, line
+        kind, subject, unwanted, text = expectation.groups("")
+        observed: list[str] = await getattr(self, f"seen_{kind}")(subject)
+        counted = re.fullmatch(r"(\d+) times?", text)
+        if counted:
+            holds = len(observed) == int(counted[1])
         else:
-            holds = any(text.casefold() in one.casefold() for one in seen)
+            holds = any(
+                text.casefold() in text_seen.casefold() for text_seen in observed
+            )
         if holds != bool(unwanted):
             return None
-        return " | ".join(one[:120] for one in seen[:6]) or "nothing"
+        return " | ".join(text_seen[:120] for text_seen in observed[:6]) or "nothing"
 
     # ── orders ──
 
@@ -208,9 +213,9 @@ class Player:
     async def order_ban(self, login: str) -> None:
         await self.give(Redaction(self.clock.now(), user_id=f"id-{login}"))
 
-    async def order_rename(self, who: str) -> None:
-        old, new = who.split()
-        await self.hear(new, "hello", who=f"id-{old}")
+    async def order_rename(self, logins: str) -> None:
+        old, new = logins.split()
+        await self.hear(new, "hello", viewer_id=f"id-{old}")
 
     async def order_backup(self, _rest: str) -> None:
         await backups.copy_to(self.bot.db, self.path.with_name("copy.sqlite3"))
@@ -228,7 +233,7 @@ class Player:
 
     async def order_dock(self, line: str) -> None:
         """`dock edit alice: old words -> new fact`, `dock pin alice: words`, `dock pause`."""
-        what, _, rest = line.partition(" ")
+        operation, _, rest = line.partition(" ")
         params: dict[str, object] = {}
         if rest:
             about, words = rest.split(": ")
@@ -239,7 +244,7 @@ class Player:
                 **({"text": new} if new else {}),
             }
         control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus())
-        await control.run(what, params)
+        await control.run(operation, params)
 
     # ── what is seen ──
 
@@ -250,7 +255,9 @@ class Player:
         return self.account.done
 
     async def seen_prompt(self, _who: str) -> list[str]:
-        return [f"{one.system}\n{one.prompt}" for one in self.model.asked[-1:]]
+        return [
+            f"{request.system}\n{request.prompt}" for request in self.model.asked[-1:]
+        ]
 
     async def seen_note(self, about: str) -> list[str]:
         return [
@@ -266,9 +273,9 @@ class Player:
             await episodes.get(self.bot.db, number) for number in range(1, last + 1)
         ]
         return [
-            with_names(one.summary, names)
-            for one in every
-            if one and one.kind is not EpisodeKind.COMMAND
+            with_names(episode.summary, names)
+            for episode in every
+            if episode and episode.kind is not EpisodeKind.COMMAND
         ]
 
     async def seen_rows(self, section: str) -> list[str]:
@@ -279,12 +286,11 @@ class Player:
             if row.trigger != "command"
         ]
         newest = await explain(self.bot.db, rows[0].id)
-        return [
-            row.text
-            for one in newest.sections
-            if one.name == section
-            for row in one.rows
-        ]
+        texts = []
+        for prompt_section in newest.sections:
+            if prompt_section.name == section:
+                texts += [row.text for row in prompt_section.rows]
+        return texts
 
 
 async def failures(scenario: Mapping[str, Any], folder: Path) -> list[str]:
@@ -303,26 +309,26 @@ async def failures(scenario: Mapping[str, Any], folder: Path) -> list[str]:
     finally:
         await player.stop()
     return [
-        f"{scenario['name']}: {line}   seen: {seen}"
-        for line, seen in played
-        if seen is not None
+        f"{scenario['name']}: {line}   seen: {observed}"
+        for line, observed in played
+        if observed is not None
     ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 async def test_every_expectation_holds(file: Path, tmp_path: Path) -> None:
-    gate = asyncio.Semaphore(2)  # much of one's time is the disk's
+    gate = asyncio.Semaphore(2)  # much of a scenario's time is the disk's
 
-    async def one(number: int, scenario: Mapping[str, Any]) -> list[str]:
+    async def play_one(number: int, scenario: Mapping[str, Any]) -> list[str]:
         async with gate:
             return await failures(scenario, tmp_path / str(number))
 
     scenarios = tomllib.loads(file.read_text(encoding="utf-8"))["scenario"]
     played = await asyncio.gather(
-        *(one(number, scenario) for number, scenario in enumerate(scenarios))
+        *(play_one(number, scenario) for number, scenario in enumerate(scenarios))
     )
-    assert [line for lines in played for line in lines] == []
+    assert list(itertools.chain.from_iterable(played)) == []
 
 
 async def test_an_expectation_that_fails_says_what_was_seen(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_licences_name_what_is_inside_with_their_texts() -> None:
     command = [sys.executable, str(ROOT / "packaging" / "third_party.py")]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     for title in ("python-stdnum ", "certifi ", "aiohttp ", "pyinstaller ", "Python "):
-        assert f"\n{title}" in done.stdout
-    assert "GNU LESSER GENERAL PUBLIC LICENSE" in done.stdout  # python-stdnum's
-    assert "Mozilla Public License" in done.stdout  # certifi's
-    assert "\nplaywright " not in done.stdout  # what only developers need
+        assert f"\n{title}" in result.stdout
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in result.stdout  # python-stdnum's
+    assert "Mozilla Public License" in result.stdout  # certifi's
+    assert "\nplaywright " not in result.stdout  # what only developers need
 
 
 def test_the_library_under_the_lgpl_is_built_as_plain_files() -> None:

@@ -48,9 +48,9 @@ def test_the_notes_of_a_release_are_its_section_alone() -> None:
 
 def test_the_check_is_a_command_that_fails() -> None:
     command = [sys.executable, str(ROOT / "scripts" / "release.py"), "check", "v99.0.0"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "The tag is v99.0.0, but the version" in done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "The tag is v99.0.0, but the version" in result.stderr
 
 
 @pytest.mark.parametrize(

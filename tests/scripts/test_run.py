@@ -29,9 +29,9 @@ def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
     command = [sys.executable, "-c", START, "demo"]
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    kept = program.environment(tmp_path, TMPDIR=str(temporary))
+    environment = program.environment(tmp_path, TMPDIR=str(temporary))
     with subprocess.Popen(
-        command, cwd=SCRIPTS, stdout=subprocess.PIPE, env=kept
+        command, cwd=SCRIPTS, stdout=subprocess.PIPE, env=environment
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
@@ -71,15 +71,15 @@ def test_a_first_start_that_fails_says_why(
 ) -> None:
     code = f"import venv, run\ndef fails(*_, **__): raise {trouble}\nvenv.create = fails\nrun.main()"
     folder = _checkout(tmp_path) / "scripts"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="its interpreter here is a script of POSIX")
@@ -100,9 +100,9 @@ def test_a_measurement_goes_on_in_the_environment_that_run_made(tmp_path: Path) 
     )
     (folder / ".venv" / "installed-dev").write_text(stamp.stdout.strip())
     command = [sys.executable, "-S", str(folder / "scripts" / "bench.py"), "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "entered" in done.stdout, done.stderr
-    assert "--quick" in done.stdout
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "entered" in result.stdout, result.stderr
+    assert "--quick" in result.stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="quotes for a POSIX shell")
@@ -119,14 +119,14 @@ os.execv = lambda *_: sys.exit(print(os.environ['FORGETMENOT_COMMAND'], os.envir
 sys.argv = ['scripts/run.py', 'login']
 run.main()
 """
-    shown = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    full, typed = shown.stdout.splitlines()
+    full, typed = result.stdout.splitlines()
     assert shlex.split(full)[1] == str(folder / "scripts" / "run.py")
     assert shlex.split(typed)[1] == "scripts/run.py"
 
@@ -136,19 +136,20 @@ def test_help_names_the_command_as_it_was_started() -> None:
         "FORGETMENOT_COMMAND": "python3 /x/run.py",
         "FORGETMENOT_TYPED": "python3 run.py",
     }
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "forgetmenot", "why", "--help"],
         env={**os.environ, **started},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout.startswith("usage: python3 run.py why ")
+    assert result.stdout.startswith("usage: python3 run.py why ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script of POSIX")
 def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
-    (folder := tmp_path / "the program").mkdir()
+    folder = tmp_path / "the program"
+    folder.mkdir()
     for file in ("start.sh", "start.command"):
         shutil.copy(SCRIPTS.parent / file, folder)
     (folder / "scripts").mkdir()
@@ -161,10 +162,10 @@ def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
     )
     (tmp_path / "desktop" / "Start").symlink_to("first")
     command = ["sh", str(tmp_path / "desktop" / "Start")]
-    done = subprocess.run(
+    result = subprocess.run(
         command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
     )
-    assert done.stdout.strip() == str(folder)
+    assert result.stdout.strip() == str(folder)
 
 
 @pytest.mark.parametrize(
@@ -176,12 +177,10 @@ def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_
 ) -> None:
     tree = ast.parse((SCRIPTS / script).read_text("utf-8"), feature_version=(3, 7))
     nodes = list(ast.walk(tree))
-    modules = {
-        alias.name
-        for node in nodes
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    }
+    modules = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
     modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in modules} <= {
         *sys.stdlib_module_names,
@@ -191,15 +190,13 @@ def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_
         "release",
     }
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    said = [
-        part
-        for node in functions
-        for part in (node.returns, *(one.annotation for one in node.args.args))
-        if part
-    ]
-    evaluated = [
-        ast.unparse(part) for part in said
-    ]  # by an older Python, unless they are postponed
+    # what an older Python evaluates, unless annotations are postponed
+    evaluated = []
+    for function in functions:
+        annotations = [argument.annotation for argument in function.args.args]
+        evaluated += [
+            ast.unparse(part) for part in (function.returns, *annotations) if part
+        ]
     assert "__future__" in modules or not [
         name for name in evaluated if "|" in name or "[" in name
     ]
