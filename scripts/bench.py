@@ -131,9 +131,8 @@ def main() -> int:
         parser.error(
             f"there is no group {group}; there are: {', '.join(measures(options))}"
         )
-    os.environ.pop(
-        "PYTHONDONTWRITEBYTECODE", None
-    )  # without bytecode, which everybody has, a start takes .2 s longer
+    # without bytecode, which everybody has, a start takes .2 s longer
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for name, measure in measures(options).items():
         if group in {None, name}:
             print(f"measuring {name} … ({machine_load()})", file=sys.stderr)

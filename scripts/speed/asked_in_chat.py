@@ -140,6 +140,7 @@ class TrueNotesModel:
         """Nothing to close."""
 
     def _summary(self, prompt: str) -> str:
+        """Write the fact of each line that states one."""
         sentences = []
         for handle, text in _SPOKEN.findall(prompt):
             if text in self._facts:
@@ -147,6 +148,7 @@ class TrueNotesModel:
         return " ".join(sentences) or "Chat cheered."
 
     def _notes(self, prompt: str) -> list[dict[str, str]]:
+        """Write a note of each fact in a summary."""
         episode = prompt.partition("<episode>")[2].partition("</episode>")[0]
         written = []
         for handle, fact in _SENTENCE.findall(episode):
@@ -254,6 +256,7 @@ async def measure(folder: Path) -> list[Figure]:
 
 
 async def _absent_people(channel: Channel) -> list[Figure]:
+    """Ask about people of two earlier evenings, in several ways and ever later."""
     dice = random.Random(SEED)  # noqa: S311  # no secret
     everybody = people()
     half = len(everybody) // 2
@@ -282,6 +285,7 @@ async def _absent_people(channel: Channel) -> list[Figure]:
 
 
 async def _raid(channel: Channel) -> list[Figure]:
+    """Count the facts of regulars that are kept although a raid talks all over them."""
     dice = random.Random(SEED)  # noqa: S311  # no secret
     lines = [
         (f"Raider{number}", f"{number} of us came from the raid")
@@ -300,6 +304,7 @@ async def _raid(channel: Channel) -> list[Figure]:
 
 
 async def _minutes_ago(channel: Channel) -> list[Figure]:
+    """Ask about what was said minutes ago, before it is summarised; then again, ever later."""
     dice = random.Random(SEED)  # noqa: S311  # no secret
     name, line, fact = HAMSTER
     await channel.chatter(60, dice)
@@ -311,21 +316,21 @@ async def _minutes_ago(channel: Channel) -> list[Figure]:
         name: "what is my hamster called?",
         "Kimberlin": "what is alice's hamster called?",
     }
-    found = 0
+    shown_count = 0
     for asker, question in questions.items():
-        found += await channel.shows(asker, question, name, line)
-    figures = [_of("said minutes ago: found at once", found, 2, 2)]
+        shown_count += await channel.shows(asker, question, name, line)
+    figures = [_of("said minutes ago: found at once", shown_count, 2, 2)]
     days_gone = 0
     for days in ASKED_AFTER_DAYS:
         await channel.over(days=days - days_gone)
         days_gone = days
-        found = 0
+        shown_count = 0
         for asker, question in questions.items():
-            found += await channel.shows(asker, question, name, fact)
+            shown_count += await channel.shows(asker, question, name, fact)
         figures.append(
             _of(
                 f"said minutes before a question: found after {_days(days)}",
-                found,
+                shown_count,
                 2,
                 2,
             )
@@ -338,4 +343,5 @@ def _days(days: int) -> str:
 
 
 def _of(name: str, value: int, whole: int, least: int) -> Figure:
+    """Return a count out of so many, and the least that is good."""
     return Figure(f"memory: {name}", value, f"of {whole}", least, at_least=True)

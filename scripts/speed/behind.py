@@ -49,6 +49,7 @@ class _Slow:
         self._dice = random.Random(17)  # noqa: S311  # the same in every run
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Answer after as long as a real model takes."""
         async with self._places:
             await asyncio.sleep(CALL_S / FASTER)
         answer: object = self._summary(request.prompt)
@@ -57,12 +58,14 @@ class _Slow:
         return ModelAnswer(json.dumps(answer), self.name, TokenUsage())
 
     def _summary(self, prompt: str) -> dict[str, str]:
+        """Invent a fact of some of the people who speak."""
         speakers = sorted(set(_HANDLE.findall(prompt)))
-        named = self._dice.sample(speakers, min(NAMED, len(speakers)))
-        sentences = [f"{handle} {self._invented.fact()}." for handle in named]
+        handles = self._dice.sample(speakers, min(NAMED, len(speakers)))
+        sentences = [f"{handle} {self._invented.fact()}." for handle in handles]
         return {"summary": " ".join(sentences)}
 
     def _notes(self, prompt: str) -> dict[str, list[dict[str, str]]]:
+        """Invent a note of each of the first two people."""
         handles = sorted(set(re.findall(r"\bP\d+\b", prompt)))
         notes = []
         for handle in handles[:2]:
@@ -137,6 +140,7 @@ async def _read_all(db: Database, clock: ManualClock) -> float:
     )
 
     async def summarise() -> float:
+        """Summarise all chat; return how many seconds that took."""
         began = perf_counter()
         await compactor.run_pass(everything=True)
         return perf_counter() - began

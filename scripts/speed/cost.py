@@ -57,10 +57,15 @@ class Billing(SimOpenAI):
     """Writes what the offline rules find, and bills it."""
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
+        """Answer as long as a real model would, and bill by length."""
         body = await request.json()
         system, prompt = (message["content"] for message in body["messages"][:2])
         purpose = next(
-            (what for text, what in _BEGINS.items() if _own_words(text) in system),
+            (
+                known_purpose
+                for text, known_purpose in _BEGINS.items()
+                if _own_words(text) in system
+            ),
             Purpose.REPLY,
         )
         schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
@@ -101,6 +106,7 @@ def _compact(schema: object) -> str:
 
 
 def _tokens(text: str) -> int:
+    """Return the tokens of a text, three bytes each, rounded up."""
     return -(-len(text.encode()) // 3)
 
 
@@ -163,19 +169,19 @@ async def measure(
     figures = []
     for rate in rates:
         async with Billing() as server:
-            found = await _hour(folder / f"{rate}.sqlite3", server.url, rate)
+            bills = await _hour(folder / f"{rate}.sqlite3", server.url, rate)
         calls, read, written = (
-            sum(column) for column in zip(*found.values(), strict=True)
+            sum(column) for column in zip(*bills.values(), strict=True)
         )
         cost = (read * price[0] + written * price[1]) / 1_000_000
         figures_of_rate = {
             "calls": calls,
-            "of them replies": found.get("reply", (0,))[0],
+            "of them replies": bills.get("reply", (0,))[0],
         }
         figures_of_rate |= {"tokens read": read, "tokens written": written}
         name = f"an hour at {rate} lines a minute"
         figures += [
-            Figure(f"{name}: {what}", value, "")
-            for what, value in (*figures_of_rate.items(), ("cost", cost))
+            Figure(f"{name}: {label}", value, "")
+            for label, value in (*figures_of_rate.items(), ("cost", cost))
         ]
     return figures

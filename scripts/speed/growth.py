@@ -40,6 +40,7 @@ def measure(
 
 
 async def _with_viewers(path: Path, viewers: int) -> list[Figure]:
+    """Measure a prompt and an erasure in a memory of so many viewers."""
     async with memory(path, viewers) as large:
         notes = await large.db.value("SELECT count(*) FROM semantic_notes")
         with short_pauses():

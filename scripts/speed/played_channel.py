@@ -30,8 +30,8 @@ PEOPLE = 40
 STREAMS = 5
 LINES = 360
 NICKNAME = "max"
+# Types !forgetme after the third evening, and does not come back.
 ERASED = "viewerff"
-"""Who types !forgetme after the third evening, and does not come back."""
 _SLOTS = """
 home | i live in {} | lives in {} | where does {} live? | Oslo Bergen Utrecht Porto Lima Kyoto Gent
 pet | i have a {} at home | has a {} at home | which pet does {} have? | ferret parrot tortoise gecko hamster
@@ -40,10 +40,10 @@ work | i work as a {} | works as a {} | what does {} work as? | baker welder tai
 drink | i drink {} every day | drinks {} every day | what does {} drink? | mate cocoa espresso matcha cider
 sport | i do {} twice a week | does {} twice a week | which sport does {} do? | judo fencing rowing archery karate
 """
+# By name: what is said, the fact, the question, and the values.
 SLOTS: dict[str, list[str]] = {}
-"""By name: what is said, the fact, the question, and the values."""
 for _row in _SLOTS.strip().splitlines():
-    _slot, *_texts = (one.strip() for one in _row.split("|"))
+    _slot, *_texts = (part.strip() for part in _row.split("|"))
     SLOTS[_slot] = _texts
 CHATTER = (
     "lol", "gg", "that jump was so close", "one more try", "KEKW", "i am literally a toaster", "chat is this real",
@@ -60,7 +60,8 @@ _SPOKEN = re.compile(r"^(P\d+)(?: \(to the bot\))?: (.+)$", re.MULTILINE)
 
 def _said_last(known: str) -> tuple[int, str]:
     """When a note was said, as its label has it, to be compared: its age in the last two weeks, else its date."""
-    if age := _AGE.search(known):
+    age = _AGE.search(known)
+    if age:
         return -int(age[1]), ""
     dates = _DATE.findall(known)
     return (-1_000, dates[-1]) if dates else (0, "")
@@ -77,9 +78,9 @@ def names() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A line with a fact. `about`: whom it is about, where that is not who says it."""
+    """A line with a fact. `about`: whom it is about, where that is not the speaker."""
 
-    who: str
+    speaker: str
     slot: str
     value: str
     about: str = ""
@@ -115,13 +116,10 @@ def written() -> Script:
     people = names()
 
     def otherwise(login: str, slot: str) -> str:
-        return dice.choice(
-            [
-                one
-                for one in SLOTS[slot][3].split()
-                if one != script.true.get((login, slot))
-            ]
-        )
+        """Return a value that is not what is true of somebody."""
+        values = SLOTS[slot][3].split()
+        true_value = script.true.get((login, slot))
+        return dice.choice([value for value in values if value != true_value])
 
     for login in people:
         for slot in dice.sample(list(SLOTS), 4):
@@ -153,10 +151,10 @@ class ScriptedModel:
 
     def __init__(self) -> None:
         self.calls = Counter[Purpose]()
+        # tokens of all prompts by purpose: four characters each
         self.read = Counter[Purpose]()
-        """Tokens of all prompts by purpose: four characters each."""
+        # the prompt of each reply
         self.replies = list[str]()
-        """What was sent for each reply."""
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer a call of any purpose."""
@@ -185,12 +183,15 @@ class ScriptedModel:
 
 
 def _summary(prompt: str) -> object:
+    """Summarise a window: each line with a fact becomes a sentence, as hearsay if it is about another."""
     sentences = list[str]()
     for handle, text in _SPOKEN.findall(prompt):
         for spoken, fact, _, _ in SLOTS.values():
-            if own := re.fullmatch(spoken.format(_VALUE), text):
+            own = re.fullmatch(spoken.format(_VALUE), text)
+            other = re.fullmatch(rf"@?(P\d+) {fact.format(_VALUE)}", text)
+            if own:
                 sentences.append(f"{handle} {fact.format(own[1])}.")
-            elif other := re.fullmatch(rf"@?(P\d+) {fact.format(_VALUE)}", text):
+            elif other:
                 sentences.append(
                     f"{handle} says that {other[1]} {fact.format(other[2])}."
                 )
@@ -198,28 +199,25 @@ def _summary(prompt: str) -> object:
 
 
 def _notes(prompt: str) -> object:
+    """Write a note of each sentence with a fact; one of the speaker's own replaces what is known of it."""
     episode = prompt.partition("<episode>")[2].partition("</episode>")[0]
     known = re.findall(r"^\[(\d+)\] (P\d+): (.+)$", prompt, re.MULTILINE)
     notes = list[dict[str, object]]()
     for sentence in re.findall(r"[^.]+", episode):
         match = re.fullmatch(r"\s*(P\d+) (?:says that (P\d+) )?(.+?)\s*", sentence)
-        slot = next(
-            (
-                key
-                for key, one in SLOTS.items()
-                if match and re.fullmatch(one[1].format(r"\w+"), match[3])
-            ),
-            "",
-        )
-        if not match or not slot:
+        if not match:
+            continue
+        slot = _slot_of(match[3])
+        if slot is None:
             continue
         speaker = match[1]
         about = match[2] or match[1]
         fact = match[3]
         same = [
-            int(n)
-            for n, who, held in known
-            if who == about and re.fullmatch(SLOTS[slot][1].format(r"\w+"), held)
+            int(note_id)
+            for note_id, handle, stored_fact in known
+            if handle == about
+            and re.fullmatch(SLOTS[slot][1].format(r"\w+"), stored_fact)
         ]
         note: dict[str, object] = {"who": about, "fact": fact, "lifetime": "permanent"}
         if about != speaker:
@@ -228,6 +226,14 @@ def _notes(prompt: str) -> object:
             note["replaces"] = same[0]
         notes.append(note)
     return {"notes": notes}
+
+
+def _slot_of(fact: str) -> str | None:
+    """Return the slot that a fact fills; None for any other fact."""
+    for slot, (_, pattern, _, _) in SLOTS.items():
+        if re.fullmatch(pattern.format(r"\w+"), fact):
+            return slot
+    return None
 
 
 def _briefs(prompt: str) -> object:
@@ -241,56 +247,68 @@ def _briefs(prompt: str) -> object:
 
 
 def _reply(prompt: str) -> object:
+    """Answer a question about a slot from the rows of the prompt; what is hearsay is called so."""
     message = prompt.rpartition("<message>")[2]
     speaker = re.match(r"\s*(\w+):", message)
-    own, others = (
-        prompt.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
-        for tag in ("lore", "others")
-    )
+    others_block = _block(prompt, "others")
     for _, fact, question, _ in SLOTS.values():
-        asked = re.search(
+        asked_about = re.search(
             question.replace("?", r"\?").replace("does", "do(?:es)?").format(_VALUE),
             message,
         )
-        if asked and speaker:
-            rows = _ROW.finditer(own if asked[1] == "i" else others)
-            theirs = [
-                one
-                for one in rows
-                if asked[1] == "i" or (one["who"] or "").casefold() == asked[1]
+        if not asked_about or not speaker:
+            continue
+        name = asked_about[1]
+        if name == NICKNAME:
+            return _answer(
+                f"{_people_called(name, others_block)} people are called so."
+            )
+        rows = list(_ROW.finditer(_block(prompt, "lore")))
+        if name != "i":
+            rows = [
+                row
+                for row in _ROW.finditer(others_block)
+                if (row["who"] or "").casefold() == name
             ]
-            held = [
-                (one, re.fullmatch(fact.format(_VALUE), one["fact"])) for one in theirs
-            ]
-            fitting = [
-                (
-                    "others" not in one["known"],
-                    _said_last(one["known"]),
-                    value[1],
-                    int(one["id"]),
-                )
-                for one, value in held
-                if value
-            ]
-            if asked[1] == NICKNAME:
-                called = {
-                    one["who"]
-                    for one in _ROW.finditer(others)
-                    if (one["who"] or "").lower().startswith(NICKNAME)
-                }
-                return {
-                    "action": None,
-                    "notes": [],
-                    "say": f"{len(called)} people are called so.",
-                }
-            if fitting:
-                sure, _, value, note = max(fitting)
-                return {
-                    "action": None,
-                    "notes": [note],
-                    "say": value if sure else f"So I hear: {value}",
-                }
-    return {"action": None, "notes": [], "say": "Nobody told me that."}
+        answers = _possible_answers(rows, fact)
+        if answers:
+            is_sure, _, value, note_id = max(answers)
+            return _answer(value if is_sure else f"So I hear: {value}", note_id)
+    return _answer("Nobody told me that.")
+
+
+def _block(prompt: str, tag: str) -> str:
+    """Return what stands between the tags of a prompt's section."""
+    return prompt.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
+
+
+def _answer(text: str, *note_ids: int) -> object:
+    """Return a reply that does nothing but speak."""
+    return {"action": None, "notes": list(note_ids), "say": text}
+
+
+def _people_called(nickname: str, block: str) -> int:
+    """Return how many people of a section have a name that begins so."""
+    people = {row["who"] or "" for row in _ROW.finditer(block)}
+    return sum(name.lower().startswith(nickname) for name in people)
+
+
+def _possible_answers(
+    rows: list[re.Match[str]], fact: str
+) -> list[tuple[bool, tuple[int, str], str, int]]:
+    """Return what the rows of a slot answer, with their note's number: the best is the greatest.
+
+    First-hand is better than hearsay, and of two the later.
+    """
+    answers = []
+    for row in rows:
+        value = re.fullmatch(fact.format(_VALUE), row["fact"])
+        if value:
+            is_sure = "others" not in row["known"]
+            answers.append(
+                (is_sure, _said_last(row["known"]), value[1], int(row["id"]))
+            )
+    return answers
 
 
 @dataclass
@@ -404,13 +422,14 @@ def _read_to_write(model: ScriptedModel) -> float:
 
 
 async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
+    """Play one stream: its statements among other chat, then what the bot does after it."""
     dice = random.Random(f"{SEED}:{number}")  # noqa: S311  # no secret
-    present = [one for one in names() if one != ERASED or number < STREAMS - 2]
+    present = [login for login in names() if login != ERASED or number < STREAMS - 2]
     lines = [(dice.choice(present), dice.choice(CHATTER)) for _ in range(LINES)]
-    for one in evening:
-        lines.insert(dice.randrange(len(lines)), (one.who, one.line))
-    for who, text in lines:
-        await channel.say(who, text, dice.randrange(5, 20))
+    for statement in evening:
+        lines.insert(dice.randrange(len(lines)), (statement.speaker, statement.line))
+    for login, text in lines:
+        await channel.say(login, text, dice.randrange(5, 20))
         if channel.lines % 100 == 0:
             await channel.bot.settle()
             await channel.bot.tasks.catch_up()
@@ -441,11 +460,12 @@ def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
 
 
 async def _asked(channel: Channel, script: Script) -> list[Figure]:
+    """Ask the bot about everybody and everything; return the share of right answers by kind of question."""
     right = Counter[str]()
     questions_by_kind = Counter[str]()
     dice = random.Random(SEED)  # noqa: S311  # no secret
     for kind, login, slot, value in _questions(script):
-        askers = [one for one in names() if one not in {login, ERASED}]
+        askers = [asker for asker in names() if asker not in {login, ERASED}]
         answer = await channel.answer(dice.choice(askers), SLOTS[slot][2].format(login))
         good = (
             value in answer.split() or f"{value}." in answer

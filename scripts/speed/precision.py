@@ -87,7 +87,7 @@ def _shown(beliefs: Sequence[dict[str, Any]], question: str) -> list[str]:
     ]
     postings = Postings(candidates, word_table())
     ranked = postings.ranked(query_of(question), now=NOW, limit=MOST_SHOWN, padded_to=0)
-    facts = [beliefs[one.note.id] for one in ranked]
+    facts = [beliefs[hit.note.id] for hit in ranked]
     return [belief["_id"] for belief in facts if not belief["pinned"]]
 
 

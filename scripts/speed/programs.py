@@ -66,6 +66,7 @@ def dock(folder: Path, watch_s: float) -> list[Figure]:
 
 
 async def _dock(folder: Path, watch_s: float) -> list[Figure]:
+    """Compare two bots in the same chat, one with a dock: what its processor does besides."""
     async with (
         TwitchSim() as sim,
         started(sim, folder / "with") as with_events,
@@ -89,7 +90,7 @@ async def _dock(folder: Path, watch_s: float) -> list[Figure]:
 
 
 async def _spent_more(first: Running, other: Running, seconds: float) -> float:
-    """The share of a core that `one` spends more than `other`."""
+    """Return the share of a core that the first spends more than the other."""
 
     def more() -> float:
         return (cpu_s(first.pid) or 0.0) - (cpu_s(other.pid) or 0.0)
@@ -227,8 +228,8 @@ def process(folder: Path) -> list[Figure]:
 
 def _processor_time(program: str) -> float:
     """Return the seconds of processor time that a Python needs for a program."""
-    told = f"{program}\nimport time\nprint(time.process_time())"
-    command = [sys.executable, "-c", told]
+    code = f"{program}\nimport time\nprint(time.process_time())"
+    command = [sys.executable, "-c", code]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(run.stdout.split()[-1])
 

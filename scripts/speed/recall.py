@@ -41,11 +41,11 @@ _EVIDENCE = re.compile(r"D\d+:\d+")
 
 
 class Question(NamedTuple):
-    """One question; `wanted` are the notes that answer it."""
+    """One question; `answering` are the notes that answer it."""
 
     text: str
     viewers: tuple[str, ...]
-    wanted: frozenset[int]
+    answering: frozenset[int]
 
 
 @dataclass
@@ -117,6 +117,7 @@ def _questions(
     people: dict[str, str],
     rests_on: dict[int, tuple[str, set[str]]],
 ) -> Iterable[Question]:
+    """Yield each question that a note of the people in it answers; of a question without names, of anybody."""
     for entry in raw["qa"]:
         evidence = set(_EVIDENCE.findall(json.dumps(entry.get("evidence", []))))
         text = str(entry["question"])
@@ -126,13 +127,13 @@ def _questions(
             if name.casefold() in text.casefold()
         )
         about = logins or tuple(people.values())
-        wanted = frozenset(
+        answering = frozenset(
             note
             for note, (viewer, rests) in rests_on.items()
             if rests & evidence and viewer in about
         )
-        if wanted:
-            yield Question(text, about, wanted)
+        if answering:
+            yield Question(text, about, answering)
 
 
 def with_typos(text: str, dice: random.Random) -> str:
@@ -144,6 +145,7 @@ def with_typos(text: str, dice: random.Random) -> str:
 
 
 def _slip(word: str, dice: random.Random) -> str:
+    """Drop, swap, double or add a letter, at random."""
     if len(word) < 3:
         return word
     at = dice.randrange(len(word) - 1)
@@ -215,7 +217,7 @@ async def ask(
                 )
                 for kind in kinds:
                     scores[f"{way}, {kind}"].add(
-                        [match.note.id for match in recalled], question.wanted
+                        [match.note.id for match in recalled], question.answering
                     )
 
 
@@ -261,7 +263,7 @@ async def ask_in_chat(
             query = recall.query(question.text, names=conversation.people)
             recalled = await recall.about([ids[question.viewers[0]]], query, LIMIT)
             score.handed_in += _share(
-                {match.note.id for match in recalled}, question.wanted
+                {match.note.id for match in recalled}, question.answering
             )
             score.asked += 1
         for days in ASKED_AFTER_DAYS:
@@ -278,10 +280,13 @@ async def ask_in_chat(
                 )
                 trigger = Trigger(TriggerKind.MENTION, event, question.text)
                 made = await compose(keeper, gatherer, trigger, settings, bot_id="")
-                score.in_prompt[days] += _share(notes_in(made.prompt), question.wanted)
+                score.in_prompt[days] += _share(
+                    notes_in(made.prompt), question.answering
+                )
 
 
 def _share(note_ids: Collection[int], expected: Collection[int]) -> float:
+    """Return the share of the expected notes that are among these."""
     return len(set(note_ids) & set(expected)) / len(expected)
 
 

@@ -6,6 +6,7 @@ the model, whose summary of a window says what the file lists for its minutes. A
 event with its day and a span of minutes that it fell into, or that begins in the minute after it.
 """
 
+import itertools
 import json
 import random
 import re
@@ -30,8 +31,8 @@ BEGAN = 1_790_000_000_000
 EVENINGS = ("first_stream", "second_stream")
 LATER = 12
 LATER_LINES = 60
+# minutes; a wider span counts for nothing
 WIDEST = 15
-"""Minutes; a wider span counts for nothing."""
 CHATTER = ("nice one", "gg", "so close", "again!", "what a view", "hydrate", "lol")
 _LINE = re.compile(r"^(P\d+)(?: \([^)]*\))?: (.+)$", re.MULTILINE)
 _ROW = re.compile(
@@ -75,13 +76,18 @@ def events() -> tuple[list[Happened], list[str]]:
     return listed, table["later"]
 
 
+def speakers(played: Sequence[Sequence[Typed]]) -> list[str]:
+    """Return the names of everybody who typed a line, in order."""
+    return sorted({typed.name for typed in itertools.chain.from_iterable(played)})
+
+
 def evenings(later: Sequence[str]) -> tuple[list[list[Typed]], list[Happened]]:
     """The lines of every stream, and what happened on the later ones."""
     played = [
         [Typed(cue.at, cue.name, cue.text) for cue in show.load(name) if cue.text]
         for name in EVENINGS
     ]
-    people = sorted({typed.name for lines in played for typed in lines})
+    people = speakers(played)
     dice = random.Random(39)  # noqa: S311  # no secret
     happened = []
     for number in range(LATER):
@@ -107,12 +113,11 @@ class Writer:
     ) -> None:
         self.prompts: list[str] = []
         self._happened = happened
-        people = {typed.name for lines in played for typed in lines}
+        people = speakers(played)
         # a model reads handles in the place of names
         self._person = re.compile(rf"\b(?:P\d+|{'|'.join(people)})\b", re.IGNORECASE)
-        counts = Counter(
-            self._nameless(typed.text) for lines in played for typed in lines
-        )
+        every_line = itertools.chain.from_iterable(played)
+        counts = Counter(self._nameless(typed.text) for typed in every_line)
         self._only: dict[str, tuple[int, Typed]] = {}
         for stream, lines in enumerate(played):
             for typed in lines:
@@ -121,6 +126,7 @@ class Writer:
                     self._only[text] = stream, typed
 
     def _nameless(self, text: str) -> str:
+        """Return a text with the same letter for each person in it."""
         return self._person.sub("P", text)
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
@@ -138,6 +144,7 @@ class Writer:
         """Nothing to close."""
 
     def _summary(self, prompt: str) -> str:
+        """Write what happened between the first and the last line of a window."""
         handles: dict[str, str] = {}
         times: list[int] = []
         stream = -1
@@ -173,7 +180,7 @@ async def measure(folder: Path) -> list[Figure]:
     days = []
     path = folder / "remembered.sqlite3"
     async with live_bot(path, clock, lambda: settings, model) as (bot, _ears):
-        people = sorted({typed.name for lines in played for typed in lines})
+        people = speakers(played)
         ids = {name: f"10{number}" for number, name in enumerate(people)}
         count = 0
 
@@ -269,5 +276,6 @@ def _width(
 
 
 def _minutes(clock: str) -> int:
+    """Return the minutes of "1:05", hours and minutes since a stream began."""
     hours, minutes = map(int, clock.split(":"))
     return 60 * hours + minutes

@@ -155,6 +155,7 @@ async def _summarise(db: Database) -> None:
 
 
 def _notes(viewers: int) -> Iterator[dict[str, Any]]:
+    """Yield the lines of an import: the notes of the best known, of the channel and of all others."""
     best = best_known(viewers)
     yield from _dice.notes(range(COMMON))
     yield from (
@@ -415,4 +416,4 @@ def _found(folder: Path) -> int:
         WORD.encode(),
     ]
     contents = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
-    return sum(any(trace in one for trace in traces) for one in contents)
+    return sum(any(trace in content for trace in traces) for content in contents)

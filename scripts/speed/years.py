@@ -140,6 +140,7 @@ def build(path: Path, notes: int) -> None:
 
 
 def _stream_rows() -> Iterator[tuple[int, int, int, int]]:
+    """Yield a stream of four hours for each of 200 weeks."""
     for number in range(200):
         started_at = FIRST_STREAM_AT + number * 7 * DAY
         ended_at = started_at + 4 * HOUR
@@ -147,6 +148,7 @@ def _stream_rows() -> Iterator[tuple[int, int, int, int]]:
 
 
 def _viewer_rows(viewers: int) -> Iterator[tuple[str, str, str, int, int]]:
+    """Yield the viewers, who first came to one stream or another."""
     for number in range(viewers):
         login = f"viewer_{number}"
         at = FIRST_STREAM_AT + number % 200 * 7 * DAY
@@ -154,6 +156,7 @@ def _viewer_rows(viewers: int) -> Iterator[tuple[str, str, str, int, int]]:
 
 
 def _name_words(viewers: int) -> Iterator[tuple[str, str]]:
+    """Yield the words of which the index of names knows a viewer."""
     for number in range(viewers):
         login = f"viewer_{number}"
         for word in json.loads(name_keys(login, login.title())):
@@ -161,6 +164,7 @@ def _name_words(viewers: int) -> Iterator[tuple[str, str]]:
 
 
 def _episode_rows(episodes: int) -> Iterator[tuple[int, int, str]]:
+    """Yield summaries of sixty invented words, spread over the streams."""
     invented = Invented(seed=8)
     summaries = [" ".join(invented.words(60)) for _ in range(1_000)]
     for number in range(1, episodes + 1):
