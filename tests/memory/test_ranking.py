@@ -185,7 +185,7 @@ def test_a_score_is_a_part_of_the_best() -> None:
 def scores_of(facts: list[str], text: str) -> dict[str, float]:
     candidates = [Candidate(note(i, fact)) for i, fact in enumerate(facts, start=1)]
     recalled = Postings(candidates, None).ranked(query_of(text), now=NOW, limit=9)
-    return {note.note.fact: note.score for note in recalled}
+    return {hit.note.fact: hit.score for hit in recalled}
 
 
 def test_a_word_counts_less_in_a_long_fact() -> None:

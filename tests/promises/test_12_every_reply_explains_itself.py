@@ -21,7 +21,7 @@ ASKED = answering(
 )
 
 
-async def told_of(stage: Stage, reply: Reply) -> str:
+async def explanation_of(stage: Stage, reply: Reply) -> str:
     return msgspec.json.encode(
         as_json(await explain(stage.db, reply.id), ACTIVE), enc_hook=ENGLISH.reason
     ).decode()
@@ -31,7 +31,7 @@ async def told_of(stage: Stage, reply: Reply) -> str:
 
 
 @dataclass
-class Told:
+class Explained:
     """A reply that timed its asker out, and the notes in its prompt: two about them, one about bob."""
 
     stage: Stage
@@ -43,11 +43,11 @@ class Told:
         return await self.stage.row(self.reply.id)
 
     async def story(self) -> str:
-        return await told_of(self.stage, self.reply)
+        return await explanation_of(self.stage, self.reply)
 
 
 @pytest.fixture
-async def told(stage: Stage) -> Told:
+async def explained(stage: Stage) -> Explained:
     own_notes = [
         await stage.know("plays drums in a band"),
         await stage.know("lost a drum on the way"),
@@ -58,17 +58,19 @@ async def told(stage: Stage) -> Told:
     reply = await stage.reply(
         "@forgetmenot_bot time me out and tell me about my drums, and about bob"
     )
-    return Told(stage, reply, own_notes, bobs_note)
+    return Explained(stage, reply, own_notes, bobs_note)
 
 
-async def test_the_row_tells_who_asked_by_which_line_and_how(explained: Told) -> None:
+async def test_the_row_tells_who_asked_by_which_line_and_how(
+    explained: Explained,
+) -> None:
     row = await explained.row()
     assert (row.event_id, row.viewer_id) == ("e2", "1")
     assert (row.trigger, row.mode) == ("mention", "mentions")
 
 
 async def test_the_row_tells_what_was_sent_and_what_the_filters_changed(
-    explained: Told,
+    explained: Explained,
 ) -> None:
     row = await explained.row()
     assert row.status is ReplyStatus.SENT
@@ -76,7 +78,9 @@ async def test_the_row_tells_what_was_sent_and_what_the_filters_changed(
     assert row.filters == ("markdown",)
 
 
-async def test_the_row_tells_what_the_model_took_and_billed(explained: Told) -> None:
+async def test_the_row_tells_what_the_model_took_and_billed(
+    explained: Explained,
+) -> None:
     row = await explained.row()
     assert (row.model, row.latency_ms) == ("scripted", 7)
     billed = {"billed": 1_000, "cached": 600, "output": 20, "thoughts": 0}
@@ -84,7 +88,7 @@ async def test_the_row_tells_what_the_model_took_and_billed(explained: Told) -> 
 
 
 async def test_the_row_tells_which_rows_were_in_the_prompt_by_rank(
-    explained: Told,
+    explained: Explained,
 ) -> None:
     row = await explained.row()
     sections = {section["name"]: section for section in row.prompt["sections"]}
@@ -95,7 +99,7 @@ async def test_the_row_tells_which_rows_were_in_the_prompt_by_rank(
 
 
 async def test_the_tokens_of_the_sections_are_those_of_the_prompt(
-    explained: Told,
+    explained: Explained,
 ) -> None:
     row = await explained.row()
     tokens = sum(section["tokens"] for section in row.prompt["sections"])
@@ -117,21 +121,21 @@ async def test_the_tokens_of_the_sections_are_those_of_the_prompt(
         "Bob: the sea is loud today",
     ],
 )
-async def test_the_explanation_shows_it(explained: Told, part: str) -> None:
+async def test_the_explanation_shows_it(explained: Explained, part: str) -> None:
     assert part in await explained.story()
 
 
-async def test_the_explanation_names_notes_by_their_ids(explained: Told) -> None:
+async def test_the_explanation_names_notes_by_their_ids(explained: Explained) -> None:
     assert f'"id":{explained.own_notes[0]}' in await explained.story()
 
 
 async def test_the_next_explanation_names_the_action_that_its_prompt_had(
-    explained: Told,
+    explained: Explained,
 ) -> None:
     await explained.stage.clock.advance(MINUTE)
     later = await explained.stage.reply("@forgetmenot_bot and now?")
     action = '"text":"timeout of Alice for 30 s: done"'
-    assert action in await told_of(explained.stage, later)
+    assert action in await explanation_of(explained.stage, later)
 
 
 # ── other replies ─────────────────────────────────────────────────────────────────────────────
@@ -150,7 +154,7 @@ async def test_it_holds_no_chat_text_and_shows_none_once_chat_is_gone(
     )
     async with stage.db.write() as tx:
         await tx.execute("DELETE FROM events")
-    story = await told_of(stage, reply)
+    story = await explanation_of(stage, reply)
     assert "marmot" not in story
     assert '"asked":""' in story
     assert "(no longer kept)" in story
@@ -167,20 +171,20 @@ async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
     )
     await stage.clock.advance(MINUTE)
     reply = await stage.reply("@forgetmenot_bot drums?")
-    story = await told_of(stage, reply)
+    story = await explanation_of(stage, reply)
     assert "2 lore past 5" in story
     assert re.search(r'"name":"lore","tokens":\d+,"dropped":[1-9]', story)
 
 
 async def test_silence_has_a_reason(stage: Stage) -> None:
     stage.model.answers = [ModelUnavailable("The model does not answer.")]
-    story = await told_of(stage, await stage.reply("@forgetmenot_bot hi"))
+    story = await explanation_of(stage, await stage.reply("@forgetmenot_bot hi"))
     assert '"status":"silent","text":"","detail":"The model does not answer."' in story
 
 
 async def test_what_twitch_answered_is_told(stage: Stage) -> None:
     stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
-    story = await told_of(stage, await stage.reply("@forgetmenot_bot hi", "2"))
+    story = await explanation_of(stage, await stage.reply("@forgetmenot_bot hi", "2"))
     assert '"detail":"AutoMod held it"' in story
 
 
