@@ -301,6 +301,13 @@ async def test_what_a_moderator_was_answered_about_them_goes_whatever_their_name
 
         await say("drums", "771234501", "!remember I play the zither")
         await say("bob", "771234502", "!remember I play drums")
+        async with bot.db.write() as tx:
+            reply = {
+                "viewer_id": "771234501",
+                "trigger": "mention",
+                "text": "Hi there.",
+            }
+            await put(tx, "bot_messages", at=clock.now(), **reply)
         for command in (
             "!who @drums",
             "!memory @drums",
@@ -310,10 +317,12 @@ async def test_what_a_moderator_was_answered_about_them_goes_whatever_their_name
             "!forget @drums alto",
             "!restore 3",
             "!memory @bob",
+            "!why",
         ):
             await say("carol", "771234503", command, "moderator")
         assert "Removed: #3 sings alto. To undo: !restore 3" in account.said
         assert "Restored: #3 sings alto" in account.said
+        assert [line for line in account.said if "I answered Drums" in line]
         await bot.eraser.erase("771234501")
         stored = "SELECT text FROM bot_messages WHERE text <> ''"
         about_bob = [text for text in await bot.db.column(stored) if "#2" in text]

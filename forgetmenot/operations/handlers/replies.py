@@ -45,7 +45,13 @@ async def why(request: Request) -> OperationResult:
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
     line = await request.context.explain_reply(reply.id)
-    return OperationResult(ok=True, code="why", data={"line": line})
+    return OperationResult(
+        ok=True,
+        code="why",
+        data={"line": line},
+        # It names who was answered, and whom an action of the reply was for.
+        about_several=True,
+    )
 
 
 OPERATIONS = (
