@@ -56,8 +56,9 @@ ENDED = (NoteStatus.SUPERSEDED, NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.
 
 
 async def about_viewer(source: Source, viewer_id: str) -> str:
-    """Return a viewer's brief with today's names, to be shown to people; empty where there is none."""
+    """Return a viewer's brief with today's names, to be shown to people. Empty if they have none or are hidden."""
     suppressed = await load_filter(source)
+    # no persona: the newest brief of any
     stored_brief, _note_ids = await episodes.usable_brief(
         source, viewer_id, persona=None
     )
@@ -69,37 +70,38 @@ async def about_viewer(source: Source, viewer_id: str) -> str:
     return with_names(brief, names)
 
 
-def _hash(known: Sequence[Note]) -> str:
-    """Return a hash of notes that changes when one comes, goes or is reworded."""
+def _hash(brief_notes: Sequence[Note]) -> str:
+    """Return a hash of notes, which changes when a note comes, goes or is reworded."""
     # by id, because their order by freshness changes from day to day without any news
-    by_id = sorted(known, key=lambda note: note.id)
+    by_id = sorted(brief_notes, key=lambda note: note.id)
     facts = "\n".join(f"{note.id} {note.fact}" for note in by_id)
     return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 
 class Sources(Struct, frozen=True):
-    """What a brief is made of: the last one with what changed since, or notes alone.
+    """What the next brief is made of: the last brief and what changed since, or the notes alone.
 
-    `known`: the notes that matter most; `standing`: those of the last brief that stand; `ended`: those that do not.
-    `changed`: all or, since the last brief, the new ones of `known`. `read_at`: when they were read (ms).
+    `known`: the notes that matter most. `valid`: the notes of the last brief that still hold; `ended`: the notes that
+    no longer do. `changed`: those of `known` that the last brief lacks, or all if there is no last brief. `read_at`:
+    when they were read (ms).
     """
 
     read_at: int
     known: Sequence[Note]
     changed: Sequence[Note]
     last: Brief | None = None
-    standing: Sequence[Note] = ()
+    valid: Sequence[Note] = ()
     ended: Sequence[Note] = ()
 
     @property
     def notes(self) -> list[Note]:
-        """Return the notes that the brief rests on, each once."""
-        notes_by_id = {note.id: note for note in (*self.standing, *self.changed)}
+        """Return every note that the next brief rests on, once."""
+        notes_by_id = {note.id: note for note in (*self.valid, *self.changed)}
         return list(notes_by_id.values())
 
     @property
     def has_news(self) -> bool:
-        """Return whether the last brief lacks something, or says what is no longer so."""
+        """Return whether the last brief is missing, lacks a note, or says something that no longer holds."""
         if self.last is None:
             return True
         return bool(self.changed or self.ended)
@@ -109,41 +111,41 @@ class BriefWriter(MemoryWriter):
     """Makes the briefs of regulars."""
 
     async def run_pass(self) -> int:
-        """Make the briefs of regulars whose stream is over and whose notes changed; return how many.
+        """Make the briefs that are due, and return how many have a text. Raises StoreError.
 
-        Raises StoreError.
+        A brief is due when a regular's notes changed and the stream that they were in is over.
         """
         settings = self._settings()
         if not settings.memory.briefs:
             async with self._db.write() as tx:
                 await episodes.drop_briefs(tx)
             return 0
-        due = await self._due(settings)
-        if not due:
+        due_ids = await self._due(settings)
+        if not due_ids:
             return 0
         suppressed = await load_filter(self._db)
         sources_of: dict[str, Sources] = {}
-        # a write: a brief that still holds is stored as made now
+        # a write transaction, because _sources dates a brief anew that still holds
         async with self._db.write() as tx:
-            for viewer_id in due:
+            for viewer_id in due_ids:
                 sources = await self._sources(tx, viewer_id, settings, suppressed)
                 if sources is not None:
                     sources_of[viewer_id] = sources
-        # an empty brief for whoever has too few notes: else they would be looked at in every pass
+        # whoever has too few notes gets an empty brief: else they would be due again in every pass
         empty_briefs = {}
-        waiting = []
+        ids_to_write = []
         for viewer_id, sources in sources_of.items():
             if len(sources.known) < MIN_NOTES:
                 empty_briefs[viewer_id] = ""
             else:
-                waiting.append(viewer_id)
+                ids_to_write.append(viewer_id)
         await self._put(empty_briefs, sources_of, settings)
         made = 0
         try:
-            for start in range(0, len(waiting), VIEWERS_PER_CALL):
-                viewer_ids = waiting[start : start + VIEWERS_PER_CALL]
-                people = {viewer_id: sources_of[viewer_id] for viewer_id in viewer_ids}
-                made += await self._make(people, settings, suppressed)
+            for position in range(0, len(ids_to_write), VIEWERS_PER_CALL):
+                viewer_ids = ids_to_write[position : position + VIEWERS_PER_CALL]
+                batch = {viewer_id: sources_of[viewer_id] for viewer_id in viewer_ids}
+                made += await self._make(batch, settings, suppressed)
         except ModelError as error:
             log.debug("briefs wait for the model", error=type(error).__name__)
         if made:
@@ -151,7 +153,7 @@ class BriefWriter(MemoryWriter):
         return made
 
     async def _due(self, settings: Settings) -> list[str]:
-        """Return the ids of regulars whose brief may have to be made again, whoever waited longest first."""
+        """Return the ids of regulars whose brief may be outdated, whoever waited longest first."""
         now = self._clock.now()
         return await episodes.briefs_due(
             self._db,
@@ -169,10 +171,7 @@ class BriefWriter(MemoryWriter):
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> Sources | None:
-        """Return what this viewer's next brief is made of; None if the last one still holds.
-
-        That one is then stored as made now.
-        """
+        """Return what a viewer's next brief is made of. None if the last one still holds: it is dated anew then."""
         now = self._clock.now()
         persona = current_persona(settings).name
         shown_notes = await self._shown_notes(tx, viewer_id, settings, suppressed)
@@ -185,18 +184,18 @@ class BriefWriter(MemoryWriter):
             return Sources(now, known, known)
         sources = await _changed_since(tx, now, last, known, shown_notes, suppressed)
         if not sources.has_news:
-            # the notes are in another order, so that others are among those that matter most
+            # only the order of the notes changed: others are now among the NOTES that matter most
             brief = replace(
                 last,
                 made_of=known_hash,
                 made_at=now,
-                notes=tuple(note.id for note in sources.standing),
+                notes=tuple(note.id for note in sources.valid),
             )
             await episodes.put_brief(tx, brief)
             return None
-        # where most is new, the notes say it better than a text that has to be mended
-        news = len(sources.changed) + len(sources.ended)
-        if news > len(known) // 2:
+        # where most is new, a brief of the notes alone is better than the last one with many corrections
+        news_count = len(sources.changed) + len(sources.ended)
+        if news_count > len(known) // 2:
             return Sources(now, known, known)
         return sources
 
@@ -207,7 +206,7 @@ class BriefWriter(MemoryWriter):
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> list[Note]:
-        """Return a viewer's own notes, the most important first: no hearsay, nothing suppressed."""
+        """Return a viewer's notes that a brief may use, the most important first: no hearsay, nothing suppressed."""
         now = self._clock.now()
         persona = current_persona(settings)
         shown_notes = []
@@ -228,75 +227,77 @@ class BriefWriter(MemoryWriter):
 
     async def _make(
         self,
-        people: Mapping[str, Sources],
+        sources_of: Mapping[str, Sources],
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> int:
-        """Ask for these people's briefs, store them, and return how many have a text. Raises ModelError.
+        """Ask the model for these viewers' briefs, store them, and return how many have a text. Raises ModelError.
 
-        Whoever the answer leaves out is asked for in the next pass. Where the model blocks the call, or answers with
-        nobody's brief, each is asked for alone: what one viewer got into the memory costs no other their brief.
+        Whoever is missing in the answer is asked for in the next pass. If the model blocks the call or the answer has
+        no brief, each viewer is asked for alone: one viewer's notes must not cost the others their briefs.
         """
         texts: dict[str, str] = {}
         with contextlib.suppress(ModelBlocked):
-            texts = await self._written(people, settings, suppressed)
-        if not texts and len(people) > 1:
+            texts = await self._written(sources_of, settings, suppressed)
+        if not texts and len(sources_of) > 1:
             made = 0
-            for viewer_id, sources in people.items():
+            for viewer_id, sources in sources_of.items():
                 made += await self._make({viewer_id: sources}, settings, suppressed)
             return made
         if not texts:
-            # one person whom the model blocks gets an empty brief, so that it is not asked again
-            texts = dict.fromkeys(people, "")
-        return await self._put(texts, people, settings)
+            # the model has no brief of this one viewer: an empty one is stored, so that it is not asked again
+            texts = dict.fromkeys(sources_of, "")
+        return await self._put(texts, sources_of, settings)
 
     async def _written(
         self,
-        people: Mapping[str, Sources],
+        sources_of: Mapping[str, Sources],
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> dict[str, str]:
-        """Return the model's briefs of these people, by id, as far as they may be stored. Raises ModelError."""
-        # whose briefs they are, and whom their notes name
-        named_ids = list(people)
-        for sources in people.values():
+        """Ask the model for these viewers' briefs, and return what may be stored of each, by id. Raises ModelError."""
+        # the viewers themselves, and everybody in their notes
+        named_ids = list(sources_of)
+        for sources in sources_of.values():
             for text in _texts_of(sources):
                 named_ids += ids_in(text)
         handles = Handles.of(named_ids)
-        prompt = self._prompt(people, handles, suppressed, settings.bot.timezone)
+        prompt = self._prompt(sources_of, handles, suppressed, settings.bot.timezone)
         request = memory_request(
             Purpose.BRIEF,
             BRIEFS.format(language=WRITTEN_IN, characters=CHARACTERS),
             prompt,
-            len(people) * CHARACTERS // CHARACTERS_PER_WORD,
+            len(sources_of) * CHARACTERS // CHARACTERS_PER_WORD,
             settings.model,
             BRIEFS_SCHEMA,
         )
         answer = await self._model.generate(request)
         briefs_by_handle = read_briefs(answer.text)
         texts = {}
-        for viewer_id in people:
+        for viewer_id in sources_of:
             brief = briefs_by_handle.get(handles.handle(viewer_id))
             if brief is None:
                 continue
-            stored = await self._stored(brief, (), handles, limit=CHARACTERS, size=len)
-            unsuppressed = suppressed.without(stored)
+            stored_text = await self._stored(
+                brief, (), handles, limit=CHARACTERS, size=len
+            )
+            unsuppressed = suppressed.without(stored_text)
             texts[viewer_id] = _own_sentences(viewer_id, unsuppressed)
         return texts
 
     def _prompt(
         self,
-        people: Mapping[str, Sources],
+        sources_of: Mapping[str, Sources],
         handles: Handles,
         suppressed: SuppressionFilter,
         zone: str,
     ) -> str:
-        """Return what the model reads: today's date, and a block for each person."""
+        """Return the prompt: today's date, and a block of notes for each viewer."""
         now = self._clock.now()
         # a stretch of time that begins and ends now: today's weekday and date
         today = written_days(now, now, zone)
         blocks = [f"Today is {today}."]
-        for number, (viewer_id, sources) in enumerate(people.items(), start=1):
+        for number, (viewer_id, sources) in enumerate(sources_of.items(), start=1):
             rows = _rows(viewer_id, sources, handles, suppressed, zone)
             blocks.append(fence(f"p{number}", "\n".join(rows)))
         return "\n\n".join(blocks)
@@ -307,8 +308,11 @@ class BriefWriter(MemoryWriter):
         sources_of: Mapping[str, Sources],
         settings: Settings,
     ) -> int:
-        """Store briefs, also empty ones, so that their notes are not paid for again; return how many have a text."""
-        stored = 0
+        """Store briefs, and return how many have a text.
+
+        `texts`: by viewer. An empty brief is stored too, so that the model is not asked again about the same notes.
+        """
+        stored_count = 0
         async with self._db.write() as tx:
             suppressed = await load_filter(tx)
             for viewer_id, text in texts.items():
@@ -318,21 +322,21 @@ class BriefWriter(MemoryWriter):
                 )
                 shown_facts = {(note.id, note.fact) for note in shown_notes}
                 used_facts = {(note.id, note.fact) for note in sources.notes}
-                # a note was removed or reworded while the model was thinking
+                # a note was removed or reworded while the model was thinking: the brief is outdated already
                 if not used_facts <= shown_facts:
                     continue
-                stored += bool(text)
+                stored_count += bool(text)
                 brief = Brief(
                     viewer_id,
                     text,
                     made_of=_hash(sources.known),
-                    # not when the model had answered: what was learnt meanwhile is not in it
+                    # not the time of the answer: notes that were written meanwhile are not in this brief
                     made_at=sources.read_at,
                     persona=current_persona(settings).name,
                     notes=tuple(note.id for note in sources.notes),
                 )
                 await episodes.put_brief(tx, brief)
-        return stored
+        return stored_count
 
 
 async def _changed_since(
@@ -343,19 +347,19 @@ async def _changed_since(
     shown_notes: Sequence[Note],
     suppressed: SuppressionFilter,
 ) -> Sources:
-    """Return what the next brief is made of: the last brief, and what changed since it was written.
+    """Return the last brief with what changed since it was written.
 
-    `shown_notes`: all notes that a brief may rest on. `known`: those of them that matter most. A note has ended for the
-    brief if it was in it, or if a note that is new since took its place.
+    `shown_notes`: all notes that a brief may use. `known`: those of them that matter most.
     """
-    standing = []
+    valid = []
     for note in shown_notes:
         if note.id in last.notes and not _is_newer(note, last):
-            standing.append(note)
+            valid.append(note)
     changed = [note for note in known if _is_newer(note, last)]
     changed_ids = {note.id for note in changed}
     ended = []
     for note in await notes.of_subject(tx, last.viewer_id, ENDED):
+        # a note that is new may replace one that the brief left out: the model sees what it replaces
         concerns_brief = note.id in last.notes or note.superseded_by in changed_ids
         if not concerns_brief or _is_newer(note, last):
             continue
@@ -366,21 +370,21 @@ async def _changed_since(
         known=known,
         changed=changed,
         last=last,
-        standing=standing,
+        valid=valid,
         ended=ended,
     )
 
 
 def _is_newer(note: Note, last: Brief) -> bool:
-    """Return whether a brief was made without a note as it stands: what was corrected by hand keeps its number."""
-    # the clock counts in milliseconds, and both may be of the same one
+    """Return whether a note is newer than a brief. A note corrected by hand keeps its id but is newer."""
+    # both may be of the same millisecond
     if note.created_at == last.made_at:
         return note.id not in last.notes
     return note.created_at > last.made_at
 
 
 def _own_sentences(viewer_id: str, brief: str) -> str:
-    """Return a brief without the sentences that begin with somebody else."""
+    """Return a brief without the sentences that begin with another viewer."""
     own_sentences = []
     for sentence in sentences_of(brief):
         people = ids_in(sentence)
@@ -390,7 +394,7 @@ def _own_sentences(viewer_id: str, brief: str) -> str:
 
 
 def _texts_of(sources: Sources) -> Iterator[str]:
-    """Yield every stored text that a brief is made of."""
+    """Yield every stored text that the prompt shows of a viewer."""
     for note in (*sources.changed, *sources.ended):
         yield note.fact
     if sources.last is not None:
@@ -404,7 +408,7 @@ def _rows(
     suppressed: SuppressionFilter,
     zone: str,
 ) -> list[str]:
-    """Return what the model reads about one person: the last brief, what is new, what is no longer so."""
+    """Return the lines of the prompt about one viewer: the last brief, then new notes, then ended ones."""
     handle = handles.handle(viewer_id)
     rows = []
     if sources.last is not None:

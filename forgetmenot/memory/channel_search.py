@@ -46,8 +46,8 @@ LEAST_OF_RAREST = 0.4
 class _Term(NamedTuple):
     """A word of the question.
 
-    `rarity`: how much it tells. `shares`: by key, each word of a note that counts as it, nearest first, with how much
-    (0 to 1).
+    `rarity`: how much it weighs; the fewer notes have it, the more. `shares`: the words that count as it by their keys
+    in the index, nearest first, and how much each counts (0 to 1).
     """
 
     rarity: float
@@ -55,10 +55,10 @@ class _Term(NamedTuple):
 
 
 class _Lookups(NamedTuple):
-    """The words that are looked up in the index, for each term by their keys.
+    """The index keys of the words to look up, one sequence for each term.
 
-    `candidate_keys`: of words whose notes are candidates. `common_keys`: of words that more notes have; they only add
-    to the scores of candidates.
+    Notes with a word of `candidate_keys` become candidates. The words of `common_keys` are in too many notes for that,
+    and only add to the scores of candidates.
     """
 
     candidate_keys: Sequence[Sequence[int]]
@@ -76,10 +76,10 @@ async def search(
     may_be_sensitive: bool = False,
     limit: int = MOST_RESULTS,
 ) -> list[Recalled]:
-    """Return the notes about anybody that fit what is asked, best first, at most `limit`.
+    """Return the notes about anybody that fit a question, best first, at most `limit`.
 
-    `people`: the ids of those whom the question names, who count as words of it. `may_be_sensitive`: whether the
-    settings let notes say what is sensitive. `now` in ms.
+    `people`: the ids of the viewers in the question, each of whom counts as a word. `may_be_sensitive`: whether the
+    settings allow sensitive notes. `now` in ms.
     """
     question_words = asked_words(query, people)
     if not question_words:
@@ -97,19 +97,19 @@ async def search(
             candidates.append(note)
     ranked = _ranked(candidates, fitting, query, question_words, table)
     if may_be_sensitive:
-        # of somebody who was asked about by name it may be shown, here it would answer "who has …?"
+        # a sensitive note may answer "what does alice have?", but never "who has …?"
         ranked = [hit for hit in ranked if sensitive_category(hit.note.fact) is None]
     return _few_of_each(ranked, limit)
 
 
 def asks_what_is_sensitive(question: str) -> bool:
-    """Return whether an answer to "who …?" would state of somebody what is never stored about people."""
+    """Return whether an answer to "who …?" would say something sensitive about a person."""
     without_mark = question.replace("?", " ")
     if states_sensitive(without_mark):
         return True
     if asks_for_person_in_sentence(question):
         return False
-    # words to look up ("diabetes") are no sentence, so the two that an answer might be are tried
+    # single words ("diabetes") are no sentence: the two sentences are tried that would answer them
     answers = f"Somebody is {without_mark}. Somebody has {without_mark}."
     return states_sensitive(answers)
 
@@ -119,17 +119,17 @@ async def _note_counts(
     shares_of: Mapping[str, dict[int, float]],
     table: WordTable | None,
 ) -> Mapping[int, int]:
-    """Return for each word that counts as one of the question's, by its key, how many notes have it.
+    """Return how many notes have each word, by its key, and add to `shares_of` what misspelt words may mean.
 
-    `shares_of`: for each word of the question the keys of the words that count as it, and how much. A word that is in
-    no note may be misspelt: what it may have meant is added to its keys.
+    `shares_of`: for each word of the question, the keys of the words that count as it, and how much each counts. A word
+    counts as misspelt if no note has it and it has no near words.
     """
     all_keys: set[int] = set()
     for shares in shares_of.values():
         all_keys.update(shares)
     counts = await note_words.notes_by_word(source, all_keys)
     for word, shares in shares_of.items():
-        # a word that the table lists has near words, and is not misspelt
+        # a word with near words is in the word table, so it is spelt correctly
         is_listed = len(shares) > 1
         is_in_notes = not counts.keys().isdisjoint(shares)
         if is_listed or is_in_notes:
@@ -141,16 +141,16 @@ async def _note_counts(
 
 
 def _near_keys(word: str, table: WordTable | None) -> dict[int, float]:
-    """Return the keys of a word and of those of nearly the same meaning, nearest first, with how much each counts."""
+    """Return the index keys of a word and its near words, nearest first, with how much each counts (0 to 1)."""
     shares: dict[int, float] = {}
     for near_stem, share in near_stems(word, table).items():
-        # two stems may have one key: the nearer one counts
+        # two stems may share a key: the nearer one, which comes first, stays
         shares.setdefault(key_of(near_stem), share)
     return shares
 
 
 def _spellings(word: str, table: WordTable | None) -> dict[int, float]:
-    """Return the keys of the words that a misspelt word may have meant, with how much each counts."""
+    """Return the index keys of correct words that are one slip away, with how much each counts (0 to 1)."""
     shares: dict[int, float] = {}
     if table is None:
         return shares
@@ -166,13 +166,16 @@ def _terms(
     counts: Mapping[int, int],
     note_count: int,
 ) -> list[_Term]:
-    """Return the words of the question, the rarest first. `note_count`: of all notes."""
+    """Return the words of the question with their rarity, the rarest first.
+
+    `all_shares`: the `shares` of each. `note_count`: the number of all notes.
+    """
     terms = []
     for shares in all_shares:
         having = 0.0
         for key, share in shares.items():
             having += share * counts.get(key, 0)
-        # a word that no note has is as rare as one that one note has: in a small memory all words are rare
+        # a word that no note has counts like a word of one note
         having = min(max(having, 1.0), note_count)
         terms.append(_Term(rarity(having, note_count), shares))
     terms.sort(key=lambda term: term.rarity, reverse=True)
@@ -180,30 +183,30 @@ def _terms(
 
 
 def _lookups(terms: Iterable[_Term], counts: Mapping[int, int]) -> _Lookups:
-    """Return which words are looked up: of the rarest words at most about MOST_READ notes become candidates.
+    """Choose which words make candidates: the rarest, until about MOST_READ notes have them.
 
-    `terms`: the rarest first.
+    `terms`: the rarest first. `counts`: how many notes have each word, by its key.
     """
     candidate_keys: list[list[int]] = []
     common_keys: list[list[int]] = []
     reads_left = MOST_READ
     has_candidates = False
     for term in terms:
-        readable: list[int] = []
-        common: list[int] = []
+        term_keys: list[int] = []
+        common_term_keys: list[int] = []
         for key in term.shares:
             count = counts.get(key, 0)
             if count == 0:
                 continue
             # the first word is read in any case: without it there would be no candidates
             if count <= reads_left or not has_candidates:
-                readable.append(key)
+                term_keys.append(key)
                 reads_left -= count
                 has_candidates = True
             elif count <= MOST_COMPARED:
-                common.append(key)
-        candidate_keys.append(readable)
-        common_keys.append(common)
+                common_term_keys.append(key)
+        candidate_keys.append(term_keys)
+        common_keys.append(common_term_keys)
     return _Lookups(candidate_keys, common_keys)
 
 
@@ -212,11 +215,11 @@ async def _word_scores(
     terms: Sequence[_Term],
     counts: Mapping[int, int],
 ) -> dict[int, float]:
-    """Return the score of each note that has one of the rarer words; `terms`: the rarest first."""
+    """Return the scores of the candidates by their words; `terms`: the rarest first."""
     lookups = _lookups(terms, counts)
     scores: dict[int, float] = defaultdict(float)
     for term, keys in zip(terms, lookups.candidate_keys, strict=True):
-        # how much each note counts for this term: by its nearest word, which comes first
+        # a note counts once for each term, by the nearest of its words: that comes first
         share_of: dict[int, float] = {}
         for key in keys:
             share = term.shares[key]
@@ -224,13 +227,13 @@ async def _word_scores(
                 share_of.setdefault(note_id, share)
         for note_id, share in share_of.items():
             scores[note_id] += term.rarity * share
-    # what too many notes have to be candidates for it
+    # words of too many notes add to the scores of candidates only
     for term, keys in zip(terms, lookups.common_keys, strict=True):
         for key in keys:
-            added = term.rarity * term.shares[key]
-            having = await note_words.newest_with(source, key, MOST_COMPARED)
-            for note_id in scores.keys() & having:
-                scores[note_id] += added
+            score = term.rarity * term.shares[key]
+            note_ids = await note_words.newest_with(source, key, MOST_COMPARED)
+            for note_id in scores.keys() & note_ids:
+                scores[note_id] += score
     return scores
 
 
@@ -245,7 +248,7 @@ def _with_rarest_words(
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
-    """Return the ids of the notes that score best; of equal ones the newest first."""
+    """Return the ids of the notes with the best scores. Of equal ones the newest comes first."""
     by_score_and_id = sorted(scores.items(), key=itemgetter(1, 0), reverse=True)
     return [note_id for note_id, _score in by_score_and_id[:limit]]
 
@@ -257,9 +260,9 @@ def _ranked(
     question_words: Iterable[str],
     table: WordTable | None,
 ) -> list[Recalled]:
-    """Return the candidates that fit, by words, meaning and date, best first; of equal ones the newest first.
+    """Return the candidates that fit by words, meaning and date, best first. Of equal ones the newest comes first.
 
-    `candidates` are those whose time is not over.
+    `scores`: of the words of each note, by its id. A stale or past note must have a word of the question itself.
     """
     word_scores = relative_to_best([scores[note.id] for note in candidates])
     stems_of_notes = []
@@ -273,7 +276,6 @@ def _ranked(
         has_word = not question_stems.isdisjoint(stems_of_notes[place])
         is_inactive = note.stale or note.status is NoteStatus.PAST
         if is_inactive and not has_word:
-            # what is stale or past is only found by a word of its own
             continue
         confirmed_on = day_of(note.last_confirmed_at, query.zone)
         date_score = FITS_DATE * query.time.fits(confirmed_on)
@@ -293,16 +295,16 @@ def _meaning_scores(
     query: Query,
     table: WordTable | None,
 ) -> list[float]:
-    """Return what each note adds by its meaning; nothing without a table. `stems_of_notes`: the stems of each."""
+    """Return the score of each note for its meaning, 0 without a table. `stems_of_notes`: the stems of each note."""
     if table is None:
         return [0.0] * len(stems_of_notes)
     cosines = cosines_to(query, stems_of_notes, table)
     nearness = relative_to_best([max(cosine, 0.0) for cosine in cosines])
-    return [MEANING_SHARE * part for part in nearness]
+    return [MEANING_SHARE * near for near in nearness]
 
 
 def _few_of_each(ranked: Iterable[Recalled], limit: int) -> list[Recalled]:
-    """Return the best notes, at most `limit` and PER_SUBJECT of each person and of the channel."""
+    """Return the best notes: at most `limit`, and at most PER_SUBJECT of each viewer and of the channel."""
     shown: list[Recalled] = []
     counts: Counter[str | None] = Counter()
     for hit in ranked:

@@ -36,7 +36,7 @@ TIMELINE_BEGINS = HOUR
 
 
 class Chapter(NamedTuple):
-    """A part of a stream. `begin` and `end`: ms since its video began, or since the stream did where none is known."""
+    """A part of a stream. `begin` and `end`: ms since its video began; without a video, since the stream began."""
 
     begin: int
     end: int
@@ -48,7 +48,7 @@ async def chapters_of(
     stream_id: int,
     settings: Settings,
 ) -> list[Chapter]:
-    """Return the chapters of a stream, the first of which begins at 0. Raises InputError: there are none."""
+    """Return the chapters of a stream. The first begins at 0. Raises InputError if there is none."""
     streams_by_id = await streams.get_many(source, [stream_id])
     stream = streams_by_id.get(stream_id)
     if stream is None:
@@ -86,14 +86,17 @@ async def _first_sentences(
     stream: Stream,
     names: Mapping[str, str],
 ) -> list[tuple[int, str]]:
-    """Return the first sentence of each summary that may be published, and when that was (ms), oldest first."""
+    """Return the first sentence of each summary that may be published, and when it was said (ms), oldest first.
+
+    `names`: of the viewers who may be named, by id.
+    """
     suppressed = await load_filter(source)
-    stored = await episodes.between(
+    stored_episodes = await episodes.between(
         source, stream.id, stream.started_at - 1, END_OF_TIME
     )
-    times_of = await episodes.sentence_times(source, stored)
-    first = []
-    for episode in stored:
+    times_of = await episodes.sentence_times(source, stored_episodes)
+    first_sentences = []
+    for episode in stored_episodes:
         if episode.summary == NOTHING:
             continue
         # One sentence each: a chapter's title has room for no more.
@@ -101,9 +104,9 @@ async def _first_sentences(
             published = about_the_named(sentence, names)
             if published:
                 said_at = times_of[episode.id].get(sentence, episode.started_at)
-                first.append((said_at, published))
+                first_sentences.append((said_at, published))
                 break
-    return first
+    return first_sentences
 
 
 async def _title(
@@ -111,16 +114,16 @@ async def _title(
     sentence: str,
     names: Mapping[str, str],
 ) -> str:
-    """Return a sentence as a title; empty where nothing of it may be shown."""
+    """Return a sentence as the title of a chapter. Empty if it names somebody who may not be shown."""
     named_sentence = with_names(sentence, names)
-    # A bare name of somebody else may stand in a summary beside the mentions.
+    # A summary may also have a name that is no mention, of somebody who may not be named.
     shown = await only_naming(source, named_sentence, names)
     return _cut(clean(shown).rstrip("."))
 
 
 async def newest_stream(source: Database) -> int:
-    """Return the stream that ended last. Raises InputError: none has."""
-    # Of the newest two at most one is still on.
+    """Return the id of the stream that ended last. Raises InputError if none has ended."""
+    # The newest stream may still be on; then it is the one before.
     rows = await dock_rows.streams(source, 2)
     for row in rows:
         if row["ended_at"] is not None:
@@ -129,7 +132,7 @@ async def newest_stream(source: Database) -> int:
 
 
 async def _video_begins(source: Source, stream: Stream) -> int:
-    """Return when the video of a stream began (ms); when the stream did, where no video is known."""
+    """Return when the video of a stream began (ms). Without a video, return when the stream began."""
     videos = await streams.videos(source, [stream.id])
     video = videos.get(stream.id)
     if video is None:
@@ -138,7 +141,7 @@ async def _video_begins(source: Source, stream: Stream) -> int:
 
 
 def _cut(title: str) -> str:
-    """Return a title that is no longer than YouTube takes, cut at a word."""
+    """Return a title cut at a word to the length that YouTube takes."""
     if len(title) <= LONGEST_TITLE:
         return title
     whole_words = title[:LONGEST_TITLE].rsplit(" ", 1)[0]
@@ -150,7 +153,7 @@ def as_text(
     form: str,
     name: str,
 ) -> str:
-    """Return chapters in one of FORMATS. `name`: of the stream."""
+    """Return the chapters as the text of a file in one of FORMATS. `name`: the title of an edit list."""
     if form == "csv":
         return _table(chapters)
     if form == "edl":
@@ -164,13 +167,13 @@ def as_text(
 
 
 def _table(chapters: Sequence[Chapter]) -> str:
-    """Return chapters as CSV: begin, end and title."""
+    """Return the chapters as CSV with the columns start, end and title."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("start", "end", "title"))
     for chapter in chapters:
         title = chapter.title
-        # A spreadsheet reads the wide form of a sign as well.
+        # A title must not run as a formula; a spreadsheet also reads the wide forms of the signs that begin one.
         if unicodedata.normalize("NFKC", title).startswith(_FORMULA):
             title = f"'{title}"
         begin = _clock(chapter.begin, hours=True)
@@ -180,15 +183,18 @@ def _table(chapters: Sequence[Chapter]) -> str:
 
 
 def _edit_list(chapters: Sequence[Chapter], name: str) -> str:
-    """Return an edit list (CMX 3600) of markers, which DaVinci Resolve takes as such, and others as clips."""
+    """Return the chapters as an edit list (CMX 3600).
+
+    DaVinci Resolve reads the entries as markers, other editors as clips.
+    """
     lines = [f"TITLE: {name}", "FCM: NON-DROP FRAME", ""]
     for number, chapter in enumerate(chapters, 1):
-        at = TIMELINE_BEGINS + chapter.begin
-        second = _clock(at, hours=True).rjust(8, "0")
+        marker_at = TIMELINE_BEGINS + chapter.begin
+        second = _clock(marker_at, hours=True).rjust(8, "0")
         # The last two digits count frames: a marker is one frame long.
         first = f"{second}:00"
         last = f"{second}:01"
-        # A bar would begin the next field of the line.
+        # A bar in the title would begin the next field of the line.
         title = chapter.title.replace("|", "/")
         lines += [
             f"{number:03}  001      V     C        {first} {last} {first} {last}",
@@ -200,7 +206,7 @@ def _edit_list(chapters: Sequence[Chapter], name: str) -> str:
 
 
 def _clock(ms: int, *, hours: bool = False) -> str:
-    """Return a time as `4:05` or `1:04:05`; `hours`: always with them."""
+    """Return a time (ms) as `4:05` or `1:04:05`. `hours`: also write 0 hours."""
     whole_hours = ms // HOUR
     minutes = ms // MINUTE % 60
     seconds = ms // SECOND % 60

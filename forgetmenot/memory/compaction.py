@@ -55,10 +55,12 @@ FAILURES_IN_A_ROW = 3
 
 
 class PassReport(Struct):
-    """Result of a pass. `trouble`: a sentence about the model's failure; `unread`: events that wait.
+    """What a pass did.
 
-    `failures_in_a_row`: windows without a summary since the last one with one. `failure`: why the last has none.
-    `unanswered`: the events of those that are left to the next pass.
+    `episodes`: the ids of those written. `counted`: how many of them count chat without the model. `unread`: events
+    that still wait. `failures_in_a_row`: windows without a summary since the last one that got one; `failure`: why the
+    last of them has none. `unanswered`: the numbers of lines that are left to the next pass. `trouble`: a sentence on
+    why the pass ended early.
     """
 
     episodes: list[int] = field(default_factory=list)
@@ -77,12 +79,12 @@ class PassReport(Struct):
 
     @property
     def changed(self) -> bool:
-        """Return whether what prompts are made of has changed."""
+        """Return whether the pass wrote an episode or a recap, so that prompts have something new."""
         return bool(self.episodes or self.recaps)
 
 
 class Compactor:
-    """Runs passes, one at a time. `settings` is asked once per pass."""
+    """Runs passes, one at a time. It reads the settings anew in each pass."""
 
     def __init__(
         self,
@@ -110,15 +112,15 @@ class Compactor:
             clock=clock,
         )
         self._pass_lock = asyncio.Lock()
-        # in the last pass every window failed: one is tried, the others stay whole
+        # in the last pass every window failed: the next one ends at its first failure, and the other windows stay whole
         self._suspicious = False
 
     async def run_pass(
         self, *, closing: bool = False, everything: bool = False
     ) -> PassReport:
-        """Summarise what is due, and return what came of it; a model's failure is in the report. Raises StoreError.
+        """Summarise what is due and return a report, which has the model's failure if it failed. Raises StoreError.
 
-        `everything`: also what would still wait for more lines. `closing`: everything, if the model answers in time.
+        `everything`: do not wait for more lines. `closing`: also everything, but for at most CLOSING_S seconds.
         """
         report = PassReport()
         time_limit = CLOSING_S if closing else None
@@ -140,12 +142,12 @@ class Compactor:
         return report
 
     async def cover_aged(self) -> None:
-        """Count what is about to age out unread; no model is asked. The sweep calls this before it prunes."""
+        """Count lines that will be deleted unread soon, without the model. The sweep of old lines calls this first."""
         async with self._pass_lock:
             await self._cover_aged(PassReport())
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
-        """Run one pass: first what would age out, then what is due, then the recaps of streams that are over."""
+        """Count lines that will be deleted soon, summarise what is due, then write recaps of streams that are over."""
         await self._stream_tracker.tick(self._clock.now())
         await self._cover_aged(report)
         await self._drain(report, everything=everything)
@@ -153,25 +155,25 @@ class Compactor:
             self._suspicious = False
         else:
             report.trouble = report.trouble or report.failure
-            # a pass in which nothing was due keeps the suspicion: silence is no sign that the model is well
+            # a pass in which nothing was due says nothing of the model: the suspicion stays
             self._suspicious = self._suspicious or bool(report.failure)
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
-        """Summarise window after window until none is due, or the model seems to be at fault."""
+        """Summarise window after window, until none is due or the pass has trouble with the model."""
         while not report.trouble:
-            due = await self._due_windows(report, everything=everything)
-            if not due:
+            due_windows = await self._due_windows(report, everything=everything)
+            if not due_windows:
                 return
-            while due and not report.trouble:
-                number = self._number_at_once(len(due), report)
-                await self._cover_at_once(due[:number], report)
-                due = due[number:]
+            while due_windows and not report.trouble:
+                batch_size = self._number_at_once(len(due_windows), report)
+                await self._cover_at_once(due_windows[:batch_size], report)
+                due_windows = due_windows[batch_size:]
 
     async def _due_windows(
         self, report: PassReport, *, everything: bool
     ) -> list[Window]:
-        """Return the windows that are due among unread lines, without those that got no answer in this pass."""
+        """Return the windows that are due, without the lines that the model left unanswered in this pass."""
         memory = self._settings().memory
         lines = await self._unread_lines(due_at=self._clock.now())
         wait = 0
@@ -193,27 +195,30 @@ class Compactor:
         return windows(to_read, cut)
 
     async def _unread_lines(self, due_at: int = events.END_OF_TIME) -> list[Line]:
-        """Return the oldest unread lines, but for those that at `due_at` (ms) wait for another try."""
-        # in the reader's thread: making so many objects would hold the event loop for 5 to 10 ms
+        """Return the oldest READ_AT_ONCE unread lines, without those that at `due_at` (ms) wait for another try."""
+        # in the reader's thread, because so many objects would hold the event loop for 5 to 10 ms
         return await self._db.together(
             lambda snapshot: events.unread(snapshot, READ_AT_ONCE, due_at=due_at)
         )
 
-    def _number_at_once(self, due: int, report: PassReport) -> int:
-        """Return how many of the windows that are due are summarised together.
+    def _number_at_once(self, due_count: int, report: PassReport) -> int:
+        """Return how many of the due windows are summarised together.
 
-        Several only while chat is behind and the model has just answered. A model that does not answer is asked no
-        more often than it has to be.
+        It is one, unless chat is behind and the model works: a model that fails is asked as seldom as possible.
         """
-        if due <= WINDOWS_AT_ONCE or not report.model_works or report.failures_in_a_row:
-            return 1
-        return WINDOWS_AT_ONCE
+        is_behind = due_count > WINDOWS_AT_ONCE
+        model_works = report.model_works and report.failures_in_a_row == 0
+        if is_behind and model_works:
+            return WINDOWS_AT_ONCE
+        return 1
 
-    async def _cover_at_once(self, due: Sequence[Window], report: PassReport) -> None:
-        """Summarise windows together, and write what came of them in order of time."""
-        summaries = [self._summariser.with_model(window) for window in due]
+    async def _cover_at_once(
+        self, due_windows: Sequence[Window], report: PassReport
+    ) -> None:
+        """Summarise windows together, and write their episodes in order of time."""
+        summaries = [self._summariser.with_model(window) for window in due_windows]
         results = await asyncio.gather(*summaries, return_exceptions=True)
-        for window, result in zip(due, results, strict=True):
+        for window, result in zip(due_windows, results, strict=True):
             await self._cover(window, result, report)
 
     async def _cover(
@@ -222,7 +227,7 @@ class Compactor:
         result: NewEpisode | BaseException,
         report: PassReport,
     ) -> None:
-        """Write the episode of a window, or what its failure means. Raises StoreError."""
+        """Write the episode of a window, or record the failure of its summary. Raises StoreError."""
         try:
             if isinstance(result, BaseException):
                 raise result
@@ -231,6 +236,7 @@ class Compactor:
         except ModelBlocked as error:
             await self._postpone(window, str(error), report)
         except ModelError as error:
+            # without an answer nothing is known against the window: it stays whole for the next pass
             report.unanswered |= {line.seq for line in window}
             self._count_failure(str(error), report)
         except ODD_INPUT as error:
@@ -244,12 +250,13 @@ class Compactor:
         failure: str,
         report: PassReport,
     ) -> None:
-        """Cut a window without a usable summary in two, to be tried again.
+        """Halve a window that got no usable summary, so that its halves are tried again. A single line stays as it is.
 
-        The halves are due at once if the model has summarised other windows in this pass, else after a pause. One line
-        cannot be cut and always waits.
+        Halves are due at once if the model has summarised another window in this pass. Else they wait, as a single line
+        always does.
         """
         self._count_failure(join_reasons(failure, reason("chat_kept")), report)
+        # a safety filter may stop at one line alone: halving finds it, and the other lines get their summary
         tries = max(line.tries for line in window) + 1
         retry_at = self._clock.now()
         if not report.model_works or len(window) == 1:
@@ -259,7 +266,10 @@ class Compactor:
         log.debug("a window waits for another try", events=len(window), tries=tries)
 
     def _count_failure(self, failure: str, report: PassReport) -> None:
-        """Count a window without a summary, and end the pass where the model seems to be at fault."""
+        """Count a window that got no summary, and set `trouble` if the model seems to be at fault.
+
+        It seems so after FAILURES_IN_A_ROW failures, or after one if every window of the last pass failed.
+        """
         report.failures_in_a_row += 1
         report.failure = failure
         still_fails = self._suspicious and not report.model_works
@@ -272,24 +282,23 @@ class Compactor:
         if episode_id is not None:
             report.episodes.append(episode_id)
             return
-        # A line of it was cleared meanwhile, maybe of somebody erased: what is left is read again, and no cache keeps
-        # what was read of it.
+        # The other lines are read again. The caches are emptied, because the line may be of somebody who was erased.
         clear_text_caches()
 
     async def _cover_aged(self, report: PassReport) -> None:
-        """Count lines that would age out unread."""
+        """Count the lines that would be deleted unread soon, window by window."""
         memory = self._settings().memory
         longest_age = int(memory.raw_events_h * HOUR)
-        # in a channel that keeps chat for an hour, a quarter of it: half an hour would count much that a model may read
+        # where chat is kept for only an hour, COUNTED_BEFORE would count half of it before a model can read it
         head_start = min(COUNTED_BEFORE, longest_age // 4)
-        before = self._clock.certain() - longest_age + head_start
+        said_before = self._clock.certain() - longest_age + head_start
         while True:
-            episodes_before = len(report.episodes)
+            number_before = len(report.episodes)
             lines = await self._unread_lines()
-            for window in aged(lines, memory.window_max_events, before):
+            for window in aged(lines, memory.window_max_events, said_before):
                 episode = await self._summariser.by_counting(window)
                 await self._write(episode, report)
-            counted = len(report.episodes) - episodes_before
+            counted = len(report.episodes) - number_before
             if counted == 0:
                 return
             report.counted += counted

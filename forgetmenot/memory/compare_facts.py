@@ -38,12 +38,12 @@ _SHARED_BY_CORRECTED = 0.75
 
 
 def relate(old_fact: str, new_fact: str) -> Relation:
-    """Return what a new fact is to an old one: it repeats it, contradicts it (and should supersede it), or neither."""
+    """Return whether a new fact repeats an old one, contradicts it (and should supersede it), or neither."""
     if old_fact == new_fact:
         return Relation.DUPLICATE
     old = _read(old_fact)
     new = _read(new_fact)
-    # two facts of signs alone, of which nothing is read, are not the same for that
+    # two facts of signs alone ("???", "!!!") both have no tokens, but are not the same
     if old.tokens and old.tokens == new.tokens:
         return Relation.DUPLICATE
     if old.mentions != new.mentions:
@@ -55,6 +55,7 @@ def relate(old_fact: str, new_fact: str) -> Relation:
 
 
 def _words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
@@ -79,7 +80,7 @@ _PHRASES = {
 
 
 def _marks_by_phrase() -> dict[tuple[str, ...], str]:
-    """Return the mark of each phrase, by the phrase's words."""
+    """Return the mark that stands for each phrase, by the words of the phrase."""
     marks = {}
     for mark, phrases in _PHRASES.items():
         for phrase in phrases.split(","):
@@ -147,7 +148,7 @@ _SAME_WORDS = """
 
 
 def _canonical_words() -> dict[str, str]:
-    """Return for each word of _SAME_WORDS the word that stands for its group."""
+    """Return the word that stands for each word of _SAME_WORDS, such as "dog" for "puppy"."""
     canonical_of = {}
     for group in _SAME_WORDS.split(";"):
         canonical, _colon, others = group.partition(":")
@@ -185,10 +186,10 @@ _PASSIVE = re.compile(r"\b(?:is|was|were|been|got|gets) \w+ by\b")
 class _Reading(Struct):
     """A fact taken apart.
 
-    `tokens`: its words in one spelling. `content`: the stems of what it says, in order, each with how it was written.
-    `negations`: how many words deny something. `ended`: it says that something is over. `passive`: it was done to
-    somebody. `additive`: it stands beside another fact. `event`: it may happen again. `owner`: whose it is, where it
-    is not the subject's own ("brother").
+    `tokens`: its words, each in one spelling. `content`: the stems of its telling words in order, each with the word as
+    written. `negations`: how many words deny something. `ended`: it says that something is over. `passive`: something
+    was done to the person. `additive`: it stands beside another fact ("also works as …"). `event`: it can happen more
+    than once. `owner`: "brother" for "brother lives in Berlin"; empty for a fact of the person alone.
     """
 
     tokens: str
@@ -204,24 +205,25 @@ class _Reading(Struct):
 
     @property
     def positive(self) -> bool:
-        """Return False where the fact says that something is not, or no longer, so. Two negations are none."""
+        """Return whether the fact says that something is so. Two negations cancel out."""
         return self.negations % 2 == 0
 
 
 @text_cache(8_192)
 def _read(fact: str) -> _Reading:
-    """Take a fact apart. Equal facts share one reading, which nobody changes."""
+    """Return a fact taken apart. It is cached, so nobody may change it."""
     tokens = []
     for match in _TOKEN.finditer(plain(fact)):
         token = match[0]
         tokens.append(token if token.startswith("<@") else _spelt(token))
     reading = _Reading(" ".join(tokens))
     if tokens and tokens[0].startswith("<@"):
-        # whether somebody did it or had it done to them
+        # "<@2> gave them a sub" and "gave <@2> a sub" have the same mentions, but are not the same
         reading.mentions.append("first")
     for word in _with_marks(tokens):
         _read_word(word, reading)
     stems_and_words = (*reading.content, *reading.content.values())
+    # who wants to visit Rome has not been there: that is no event
     is_only_wanted = tokens[:1] == ["wants"]
     reading.event = not is_only_wanted and not _EVENTS.isdisjoint(stems_and_words)
     reading.passive = _PASSIVE.search(reading.tokens) is not None
@@ -232,7 +234,7 @@ def _read(fact: str) -> _Reading:
 
 
 def _read_word(word: str, reading: _Reading) -> None:
-    """Add a word or a mark to the reading of its fact."""
+    """Add a word or a mark of a fact to its reading."""
     if word in _ADDITIVE:
         reading.additive = True
     if word == _ENDED:
@@ -262,14 +264,14 @@ def _read_word(word: str, reading: _Reading) -> None:
 
 @text_cache(32_768)
 def _spelt(word: str) -> str:
-    """Return a word in Latin letters, without apostrophe or genitive."""
+    """Return a word in plain Latin letters, without apostrophes or a genitive s."""
     bare = fold_word(word).replace("’", "'")
     return bare.removesuffix("'s").replace("'", "")
 
 
 @text_cache(32_768)
 def _root(word: str) -> str:
-    """Return the stem that stands for a word and its synonyms; empty for a word that says nothing."""
+    """Return the stem that a word shares with its synonyms. Empty for a filler word."""
     root = stem(_CANONICAL.get(word, word))
     if word in _FILLER or root in _FILLER:
         return ""
@@ -277,7 +279,7 @@ def _root(word: str) -> str:
 
 
 def _with_marks(tokens: list[str]) -> list[str]:
-    """Return the words with marks in the place of phrases and of words of liking."""
+    """Return the words of a fact. A mark replaces each phrase of _PHRASES and each word of liking or disliking."""
     marked: list[str] = []
     place = 0
     while place < len(tokens):
@@ -294,7 +296,7 @@ def _with_marks(tokens: list[str]) -> list[str]:
 
 
 def _phrase_at(tokens: list[str], place: int) -> tuple[str, ...]:
-    """Return the longest phrase that begins at a place; empty if none does."""
+    """Return the longest phrase of _PHRASES that begins at this place. Empty if none does."""
     for length in range(_LONGEST_PHRASE, 0, -1):
         phrase = tuple(tokens[place : place + length])
         if phrase in _MARK_OF_PHRASE:
@@ -303,12 +305,12 @@ def _phrase_at(tokens: list[str], place: int) -> tuple[str, ...]:
 
 
 def _phrasing(name: str, *parts: str) -> tuple[str, re.Pattern[str]]:
-    """Return the name of a slot and the pattern of how it is said, put together from its parts."""
+    """Return the name of a slot, and the pattern of one way to say it, joined from parts."""
     return name, re.compile(r"^(?P<subject>.*?)\b" + "".join(parts))
 
 
-# Values of which there is one at a time ("slots"): the name of each, and how it is said. What stands before is whose
-# value it is, where it is not the subject's own.
+# Slots: values of which a person has one at a time, such as a home. Each has a name and a pattern of how it is said.
+# Words before the pattern say whose value it is, if not the person's own: "brother lives in Berlin".
 _PHRASINGS = [
     _phrasing(
         "home",
@@ -394,10 +396,11 @@ _SMALL_WORDS = _words(
 
 
 class _Slot(NamedTuple):
-    """A value of which there is one at a time, as a fact has it.
+    """A value of which a person has one at a time, such as their home.
 
-    `subject`: whose it is, where it is not the fact's subject's own. `key`: which of its kind (favourite *food*); an
-    empty one ("mains Jinx") fits any. `rest`: what else the fact says. `one_of_several`: there may be others beside it.
+    `subject`: the words for another owner ("brother"). `key`: the kind of value, such as "food" for a favourite; an
+    empty one ("mains Jinx") fits any. `rest`: the words after the value. `one_of_several`: there may be other values
+    beside it.
     """
 
     name: str
@@ -410,7 +413,7 @@ class _Slot(NamedTuple):
 
 @text_cache(8_192)
 def _slots_of(tokens: str) -> tuple[_Slot, ...]:
-    """Return the slots that a fact fills."""
+    """Return the slots that a fact fills. `tokens`: its words, each in one spelling."""
     slots = []
     for name, pattern in _PHRASINGS:
         match = pattern.search(tokens)
@@ -432,7 +435,7 @@ def _slots_of(tokens: str) -> tuple[_Slot, ...]:
 
 
 def _canonical(text: str, ignored: frozenset[str]) -> frozenset[str]:
-    """Return the words of a text without the ignored ones, synonyms and numbers in one form."""
+    """Return the words of a text without the ignored ones. Synonyms and numbers have one form."""
     canonical_words = set()
     for word in text.split():
         if word not in ignored:
@@ -445,7 +448,7 @@ def _canonical(text: str, ignored: frozenset[str]) -> frozenset[str]:
 
 
 def _relation_by_slot(old: _Reading, new: _Reading) -> Relation | None:
-    """Return the relation by the first slot that both facts fill; None if they fill no common one."""
+    """Return the relation of two facts by the first slot that both fill. None if there is no such slot."""
     for old_slot in _slots_of(old.tokens):
         for new_slot in _slots_of(new.tokens):
             if _is_same_slot(old_slot, new_slot):
@@ -454,7 +457,7 @@ def _relation_by_slot(old: _Reading, new: _Reading) -> Relation | None:
 
 
 def _is_same_slot(old_slot: _Slot, new_slot: _Slot) -> bool:
-    """Return whether two slots hold the same value of the same person, whatever it is."""
+    """Return whether two facts speak of the same slot of the same person. Their values may differ."""
     if old_slot.name != new_slot.name or old_slot.subject != new_slot.subject:
         return False
     if not old_slot.key or not new_slot.key:
@@ -468,15 +471,15 @@ def _relation_of_slots(
     old_slot: _Slot,
     new_slot: _Slot,
 ) -> Relation:
-    """Return the relation of two facts that fill one slot."""
+    """Return the relation of two facts that fill the same slot."""
     if _covers(old_slot.value, new_slot.value):
         if old.positive != new.positive:
             return Relation.CONFLICT
-        # the same value, and two different things besides
+        # the same value, but each fact adds another thing
         if old_slot.rest and new_slot.rest and old_slot.rest.isdisjoint(new_slot.rest):
             return Relation.DISTINCT
         return Relation.DUPLICATE
-    # two values; each rule from here on says that both may be true
+    # the values differ, and each rule from here on finds a case in which both may be true
     if not old.positive or not new.positive:
         return Relation.DISTINCT
     if old.additive or new.additive:
@@ -492,18 +495,21 @@ def _relation_of_slots(
 
 
 def _is_same_word(word: str, other: str) -> bool:
-    """Return whether longer words differ by one letter that is missing, too much or swapped, and not by the first."""
+    """Return whether two words are the same but for one typo: a letter missing, one too many, or two swapped.
+
+    Short words and typos in the first letter do not count.
+    """
     short, long = sorted((word, other), key=len)
     if len(short) < 4 or len(long) < 5:
         return False
     if word[0] != other[0] or not long.isalpha():
         return False
-    # the letters at the beginning that they have in common
-    place = 0
-    while place < len(short) and short[place] == long[place]:
-        place += 1
-    short_rest = short[place:]
-    long_rest = long[place:]
+    # count the letters that both begin with
+    same_letters = 0
+    while same_letters < len(short) and short[same_letters] == long[same_letters]:
+        same_letters += 1
+    short_rest = short[same_letters:]
+    long_rest = long[same_letters:]
     if len(short) < len(long):
         return short_rest == long_rest[1:]
     swapped = long_rest[1:2] + long_rest[:1] + long_rest[2:]
@@ -511,13 +517,13 @@ def _is_same_word(word: str, other: str) -> bool:
 
 
 def _covers(words: frozenset[str], others: frozenset[str]) -> bool:
-    """Return whether the larger set has every word of the smaller one, forms and typos forgiven."""
+    """Return whether the larger set has every word of the smaller one. Word forms and typos do not matter."""
     small, large = sorted((words, others), key=len)
     return all(_is_among(word, large) for word in small)
 
 
 def _is_among(word: str, others: frozenset[str]) -> bool:
-    """Return whether a set has a form of a word, typos forgiven."""
+    """Return whether a set has a word. Word forms and typos do not matter."""
     word_stem = stem(word)
     return any(
         word_stem == stem(other) or _is_same_word(word, other) for other in others
@@ -525,7 +531,7 @@ def _is_among(word: str, others: frozenset[str]) -> bool:
 
 
 class _Difference(NamedTuple):
-    """The stems that two facts share, and those that each has alone."""
+    """The stems that both facts have, and those that only one has."""
 
     shared: list[str]
     only_old: list[str]
@@ -533,25 +539,25 @@ class _Difference(NamedTuple):
 
     @property
     def apart(self) -> list[str]:
-        """Return the stems that one of them has alone."""
+        """Return the stems that only one of the facts has."""
         return [*self.only_old, *self.only_new]
 
     @property
     def is_mutual(self) -> bool:
-        """Return whether each fact has a word of its own."""
+        """Return whether each fact has a stem that the other lacks."""
         return bool(self.only_old and self.only_new)
 
     @property
     def shared_part(self) -> float:
-        """Return what part of the words' weight is shared, from 0 to 1."""
+        """Return the shared part of the stems' weight, from 0 to 1."""
         shared_weight = _weight(self.shared)
         weight = shared_weight + _weight(self.apart)
-        # two facts without a word that tells share nothing
+        # the weight is 0 for two facts of filler words, which share nothing
         return shared_weight / max(0.1, weight)
 
 
 def _difference(old: _Reading, new: _Reading) -> _Difference:
-    """Compare the stems of two facts, typos forgiven."""
+    """Return which stems two facts share, and which only one has. Words that differ by a typo are shared."""
     shared = [root for root in old.content if root in new.content]
     only_new = [root for root in new.content if root not in old.content]
     only_old = []
@@ -569,7 +575,7 @@ def _difference(old: _Reading, new: _Reading) -> _Difference:
 
 
 def _relation_by_words(old: _Reading, new: _Reading) -> Relation:
-    """Return what the words, numbers and polarity of two facts say."""
+    """Return the relation of two facts by their words, numbers and negations."""
     if old.owner != new.owner:
         return Relation.DISTINCT
     difference = _difference(old, new)
@@ -588,7 +594,7 @@ def _is_repeat(
     new: _Reading,
     difference: _Difference,
 ) -> bool:
-    """Return whether two facts with the same numbers, neither of which denies the other, say the same."""
+    """Return whether two facts say the same. Their numbers are the same, and neither denies the other."""
     if old.ended != new.ended or old.passive != new.passive:
         return False
     if not _TELLING.isdisjoint(difference.apart):
@@ -602,9 +608,9 @@ def _is_corrected_number(
     new: _Reading,
     difference: _Difference,
 ) -> bool:
-    """Return whether one fact says what the other does but for a number.
+    """Return whether two facts differ in a number alone, so that the new one corrects it.
 
-    Not of events: another number is another time that they happened.
+    A fact about an event never does: "raided with 20" and "raided with 30" are two raids.
     """
     if not old.numbers or not new.numbers or difference.is_mutual:
         return False
@@ -614,19 +620,18 @@ def _is_corrected_number(
 
 
 def _is_denial(difference: _Difference) -> bool:
-    """Return whether two facts, one of which denies something, are of one thing."""
+    """Return whether two facts are about the same thing, which one of them denies."""
     if difference.shared_part < _SHARED_BY_SAME:
         return False
+    # "plays the bass guitar" and "does not use a bass guitar" differ in light verbs alone
     return not difference.is_mutual or _LIGHT_VERBS.issuperset(difference.apart)
 
 
-def _weight(stems: list[str]) -> float:
-    """Return how much stems say together: a light verb half as much as a noun.
-
-    So does an emoji, which mostly goes with a word.
-    """
+def _weight(roots: list[str]) -> float:
+    """Return the weight of stems: 1 for each, half for a light verb or an emoji."""
     weight = 0.0
-    for root in stems:
+    for root in roots:
+        # an emoji mostly goes with a word that says the same
         is_light = root in _LIGHT_VERBS or bool(emoji_in(root))
         weight += 0.5 if is_light else 1.0
     return weight

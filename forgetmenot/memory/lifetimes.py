@@ -37,7 +37,7 @@ STALE_AFTER_STREAMS = 20
 
 
 def end_of(lifetime: Lifetime, said_at: int) -> int | None:
-    """Return when a note of this lifetime ends that was said at a time (both in ms); None: never."""
+    """Return when a note ends (ms) that was said at `said_at`; None: never."""
     length = LENGTHS[lifetime]
     if length is None:
         return None
@@ -51,16 +51,18 @@ def extended_end(
 ) -> int | None:
     """Return when a note ends (ms) that was said again at `said_at`; None: never.
 
-    It has its own span again, or more if this time it was said with a later end (`claimed_end`).
+    It lasts as long again as it was to last before, or until `claimed_end` (ms) if that is later. None there means that
+    it was now said without an end.
     """
     if note.expires_at is None or claimed_end is None:
         return None
+    # an end never moves to an earlier time: to repeat a note must not shorten it
     span = note.expires_at - note.last_confirmed_at
     return max(note.expires_at, said_at + span, claimed_end)
 
 
 def becomes_past(note: Note) -> bool:
-    """Return whether a note says what was when its time is over; else it is gone then."""
+    """Return whether a note becomes a past one when its time is over. Else it expires."""
     if note.expires_at is None:
         return False
     return note.expires_at - note.last_confirmed_at > LONGEST_PASSING
