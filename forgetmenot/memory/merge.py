@@ -43,9 +43,9 @@ LIVE = (NoteStatus.ACTIVE,)
 COMPARED_PAST_NOTES = 500
 # Outside of streams a fact counts as confirmed again after this time.
 HALF_A_DAY = 12 * HOUR
-# The part of the doubt about a note that goes with a confirmation.
+# Each confirmation removes this part of the doubt about a note (1 - confidence).
 DOUBT_LESSENED = 0.1
-# A repeat with this many words that the stored fact lacks tells another fact besides.
+# A repeat with this many new words states another fact as well.
 MINIMUM_NEW_WORDS = 2
 _EXACT_DETAIL = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
 
@@ -66,9 +66,9 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 class ClaimSource(NamedTuple):
     """Where a claim comes from.
 
-    `speaker_id`: who said it, None for nobody in particular. `addressed`: they spoke to the bot. `amends`: its subject
-    corrects the note that it takes the place of, however much the two are alike. `official`: somebody who speaks for
-    the channel says it of the channel.
+    `speaker_id`: who said it, None for nobody in particular. `addressed`: they spoke to the bot. `amends`: it is a
+    correction, so it supersedes the note even where both seem to say the same. `official`: a fact about the channel
+    from somebody who speaks for it.
     """
 
     episode_id: int
@@ -81,7 +81,7 @@ class ClaimSource(NamedTuple):
 class MergeResult(NamedTuple):
     """What became of a claim.
 
-    `kind`: added, confirmed, or superseded (it took the place of a note). `note_id`: the note that is active now.
+    `kind`: added, confirmed, or superseded (another note was replaced). `note_id`: the note that is active now.
     """
 
     kind: str
@@ -96,9 +96,9 @@ async def merge_claim(
     now: int,
     instead_of: int | None = None,
 ) -> MergeResult:
-    """Merge a claim into the notes of its subject, and return what became of it.
+    """Merge a claim into the notes of its subject, and return what became of it. Raises FactRefused.
 
-    `now` in ms. `instead_of`: the id of the note that a model says it replaces. Raises FactRefused.
+    `now` in ms. `instead_of`: the id of the note that the claim is said to replace.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
     comparable = comparable_notes(claim.persona, active_notes)
@@ -118,10 +118,10 @@ async def confirm(
     *,
     now: int,
 ) -> MergeResult:
-    """Merge a claim that a model calls a repeat of a note, and return what became of it.
+    """Merge a claim that a model calls a repeat of a note, and return what became of it. Raises FactRefused.
 
-    If there is no such note it is a claim like any other. A claim without a fact (its words were too few or too many)
-    only confirms the note. A repeat that states another fact besides is merged as a claim, too. Raises FactRefused.
+    Without such a note it is a claim like any other. A claim without a fact only confirms the note: its words were too
+    few or too many. A repeat that also states something new is merged as a claim, too.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
     comparable = comparable_notes(claim.persona, active_notes)
@@ -133,7 +133,7 @@ async def confirm(
     active_id = await _confirm(tx, note, claim, source, now)
     is_reworded = active_id != note.id
     if not is_reworded and tells_another_fact(claim.fact, note.fact):
-        # refused or not, the note that it repeats is confirmed
+        # the repeated note is confirmed by now, even if the new fact is refused
         with contextlib.suppress(FactRefused):
             await merge_claim(tx, claim, source, now=now)
     return MergeResult("confirmed", active_id)
@@ -147,7 +147,10 @@ async def supersede_contradicted(
     claim_id: int,
     now: int,
 ) -> None:
-    """Supersede every note that a command contradicts: of all personas, unless the command is of one."""
+    """Supersede every note that a command contradicts.
+
+    A command of one persona supersedes only notes of that persona. `claim_id`: the id of the command's own note.
+    """
     candidates = active_notes
     if claim.persona:
         candidates = [note for note in active_notes if note.persona == claim.persona]
@@ -156,14 +159,17 @@ async def supersede_contradicted(
             continue
         if not may_replace(claim.source_kind, note):
             continue
-        # the claim itself may have superseded it by now
+        # merging the claim may have superseded this note already
         current = await notes.get(tx, note.id)
         if current is not None and current.status in LIVE:
             await _supersede(tx, note, claim_id, claim, source, now)
 
 
 def comparable_notes(persona: str, active_notes: Sequence[Note]) -> list[Note]:
-    """Return the notes that a claim of this persona is compared with: those of all personas, and its own."""
+    """Return the notes that a claim of this persona is compared with.
+
+    They are its own notes and those without a persona, which all personas share.
+    """
     return [note for note in active_notes if note.persona in {"", persona}]
 
 
@@ -186,7 +192,10 @@ async def began_at(
     stream_id: int | None,
     now: int,
 ) -> int:
-    """Return when a stream began (ms). Outside of streams half a day ago, for rules that hold for a stream."""
+    """Return when a stream began (ms); without a stream, the time half a day before now.
+
+    So a rule for one stream holds for half a day outside of streams.
+    """
     if stream_id is None:
         return now - HALF_A_DAY
     return await streams.start_of(tx, stream_id)
@@ -202,10 +211,10 @@ async def _merge(
 ) -> MergeResult:
     """Merge a claim into the notes that it is comparable with. Raises FactRefused.
 
-    `instead_of`: the id of the note that a model says it replaces.
+    `instead_of`: the id of the note that the claim is said to replace.
     """
-    # Several notes may repeat or contradict the claim, and dict() keeps the last of each. So the notes of the claim's
-    # own persona come last: they are changed rather than those of all personas.
+    # Several notes may repeat or contradict the claim, and dict() keeps the last of each. The notes of the claim's own
+    # persona come last, so that they are changed and not the shared ones.
     own_last = sorted(comparable, key=lambda note: note.persona == claim.persona)
     by_relation = dict(await _compared(own_last, claim.fact))
     repeated = by_relation.get(Relation.DUPLICATE)
@@ -215,7 +224,7 @@ async def _merge(
     if claim.source_kind is not SourceKind.COMMAND:
         await _refuse_outdated(tx, claim, rival, repeated)
 
-    # a correction takes the place of the note that it names, also where the two seem to say the same
+    # a correction supersedes the note that it names, even where both seem to say the same
     is_correction = source.amends and repeated is named_note
     if repeated is not None and not is_correction:
         return await _merge_repeat(tx, repeated, rival, claim, source, now)
@@ -234,7 +243,7 @@ async def _merge_repeat(
     source: ClaimSource,
     now: int,
 ) -> MergeResult:
-    """Let a claim confirm the note that it repeats, and supersede its rival if it may. Raises FactRefused."""
+    """Confirm the note that a claim repeats, and supersede the claim's rival if it may. Raises FactRefused."""
     active_id = await _confirm(tx, repeated, claim, source, now)
     if rival is None or rival is repeated:
         return MergeResult("confirmed", active_id)
@@ -251,7 +260,7 @@ async def _merge_contrary(
     source: ClaimSource,
     now: int,
 ) -> MergeResult:
-    """Let a claim take the place of its rival. Raises FactRefused."""
+    """Supersede the rival of a claim. Raises FactRefused if the rival is pinned or has a stronger source."""
     if rival.pinned:
         raise FactRefused("pinned")
     if not may_replace(claim.source_kind, rival, official=source.official):
@@ -268,7 +277,10 @@ def _rival(
     named_note: Note | None,
     contradicted: Note | None,
 ) -> Note | None:
-    """Return the note that a claim would supersede: the one a model named, else the one that it contradicts."""
+    """Return the note that a claim would supersede: the one it is said to replace, else the one it contradicts.
+
+    None if there is none. Only a note of the claim's own persona can be superseded: the shared ones stay.
+    """
     for note in (named_note, contradicted):
         if note is not None and note.persona == claim.persona:
             return note
@@ -276,9 +288,9 @@ def _rival(
 
 
 async def _refuse_retracted(tx: Transaction, claim: NewNote) -> None:
-    """Refuse hearsay of what was retracted. Raises FactRefused.
+    """Refuse a claim that repeats a retracted note, unless its subject or a command states it. Raises FactRefused.
 
-    What was removed with a cleared line may be said again: such a note has no text any more.
+    A note that was removed with a cleared line has no text any more, so its fact may be said again.
     """
     if claim.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
@@ -295,15 +307,15 @@ async def _brought_back(
     source: ClaimSource,
     now: int,
 ) -> int | None:
-    """Reactivate the superseded note that said the same, and return its id; None if there is none.
+    """Reactivate the superseded note with the fact of a claim, and return its id; None if there is none.
 
-    So a fact that changes to and fro is two rows and not one for each change.
+    A fact that changes back and forth then needs two notes, not one for each change.
     """
     statuses = (NoteStatus.SUPERSEDED,)
     superseded = await notes.of_subject(tx, claim.subject_id, statuses)
     of_persona = [note for note in superseded if note.persona == claim.persona]
     newest = of_persona[-COMPARED_PAST_NOTES:]
-    # of several that said the same the newest counts
+    # if several say the same, dict() keeps the newest
     by_relation = dict(await _compared(newest, claim.fact))
     former = by_relation.get(Relation.DUPLICATE)
     if former is None:
@@ -314,7 +326,7 @@ async def _brought_back(
 
 
 def _with_id(candidates: Sequence[Note], note_id: int | None) -> Note | None:
-    """Return the note with an id; None if it is not among these."""
+    """Return the note with this id; None if it is not among the candidates."""
     for note in candidates:
         if note.id == note_id:
             return note
@@ -324,12 +336,12 @@ def _with_id(candidates: Sequence[Note], note_id: int | None) -> Note | None:
 async def _compared(
     candidates: Sequence[Note], fact: str
 ) -> list[tuple[Relation, Note]]:
-    """Return (what a fact is to the note, the note) for each note, in their order."""
+    """Return each note with its relation to a fact, in the order of the notes."""
 
-    # in a thread, so that many notes do not hold the event loop
     def compare_all() -> list[tuple[Relation, Note]]:
         return [(relate(note.fact, fact), note) for note in candidates]
 
+    # in a thread, so that many notes do not hold up the event loop
     return await asyncio.to_thread(compare_all)
 
 
@@ -339,16 +351,16 @@ async def _refuse_outdated(
     rival: Note | None,
     repeated: Note | None,
 ) -> None:
-    """Refuse a claim that was said before what is known now. Raises FactRefused.
+    """Refuse a claim that is older than what is known now. Raises FactRefused.
 
-    Chat is read long after it was said, and corrections count at once. So a claim is refused if what contradicts it
-    was said or confirmed later, or if a note that said the same was superseded, retracted or undone later (what went
-    with a cleared line has no text any more).
+    Chat is read long after it was said, but corrections count at once. A claim is outdated in two cases: its rival was
+    said or confirmed later, or a note with the same fact was superseded, retracted or undone later.
     """
     if rival is not None and _was_said_before(claim, rival):
         raise FactRefused("said_before")
     if repeated is not None:
         return
+    # notes that went with a cleared line are not among them: they have no text any more
     withdrawn = await notes.withdrawn_since(tx, claim.subject_id, claim.at)
     of_persona = [note for note in withdrawn if note.persona == claim.persona]
     newest = of_persona[-COMPARED_PAST_NOTES:]
@@ -363,7 +375,7 @@ def _was_said_before(claim: NewNote, rival: Note) -> bool:
     """Return whether a claim was said before its rival was said or confirmed."""
     if claim.at != rival.last_confirmed_at:
         return claim.at < rival.last_confirmed_at
-    # a command also stands against what its subject said in the same millisecond
+    # a command wins over the subject's own words of the same millisecond
     is_by_command = rival.source_kind is SourceKind.COMMAND
     return is_by_command and claim.source_kind is SourceKind.SELF_CLAIM
 
@@ -377,7 +389,7 @@ async def _outdated_at(tx: Transaction, note: Note) -> int:
     successor = await notes.get(tx, note.superseded_by)
     if successor is None:
         return changed_at
-    # the summary that superseded it may have come later than its line was said
+    # the change is written with a summary, often long after the line of the successor was said
     return min(changed_at, successor.last_confirmed_at)
 
 
@@ -386,9 +398,9 @@ async def _refuse_forgotten(
     claim: NewNote,
     source: ClaimSource,
 ) -> None:
-    """Refuse what its subject asked to be forgotten. Raises FactRefused.
+    """Refuse a fact that its subject had forgotten, or that was said before their erasure. Raises FactRefused.
 
-    Only their own command brings it back, and is stored as such.
+    Only the subject's own command brings such a fact back. Then it is allowed again for the future, too.
     """
     subject_id = claim.subject_id
     if subject_id is None:
@@ -410,7 +422,7 @@ async def _write(
     cause: str,
     now: int,
 ) -> int:
-    """Write a claim as a note of its own, with its evidence; return its id. Raises FactRefused."""
+    """Store a claim as a new note with its evidence; return the note's id. Raises FactRefused."""
     await _refuse_forgotten(tx, claim, source)
     note_id = await notes.insert(tx, claim, cause=cause, now=now)
     await _add_evidence(tx, note_id, claim, source, "stated")
@@ -425,7 +437,7 @@ async def _supersede(
     source: ClaimSource,
     now: int,
 ) -> None:
-    """Let the note of a claim take the place of one that the claim contradicts."""
+    """Mark a note as superseded by the note of a claim. The claim's source becomes evidence against it."""
     await notes.set_status(
         tx,
         note,
@@ -444,7 +456,7 @@ async def _add_evidence(
     source: ClaimSource,
     stance: str,
 ) -> None:
-    """Write that the source of a claim stated, confirmed or contradicted a note (`stance`)."""
+    """Store that the source of a claim stated, confirmed or contradicted a note (`stance`)."""
     evidence = Stance(
         note_id=note_id,
         episode_id=source.episode_id,
@@ -463,12 +475,12 @@ async def _confirm(
     source: ClaimSource,
     now: int,
 ) -> int:
-    """Store that a note was said again; return the active note's id, a new one if the claim's words say more.
+    """Confirm a note, and return the id of the note that is active now. Raises FactRefused.
 
-    Raises FactRefused.
+    It is a new note if the claim words the fact better.
     """
-    # an episode that is read again, because a line of it was cleared, is no second witness of what it said before; a
-    # stronger source always counts
+    # An episode is read again when one of its lines was cleared. The same speaker in the same episode is no second
+    # witness, unless the source is stronger now.
     is_stronger = _STRENGTH[claim.source_kind] > _STRENGTH[note.source_kind]
     is_known_evidence = await notes.is_evidence(
         tx, note.id, source.episode_id, source.speaker_id
@@ -491,9 +503,9 @@ async def _reword(
     source: ClaimSource,
     now: int,
 ) -> int:
-    """Put a note with the words of a claim in the place of one that it confirms; return its id. Raises FactRefused.
+    """Supersede a note by one in the words of a claim, and return the new id. Raises FactRefused.
 
-    `confirmed`: the note as it is after the confirmation.
+    `confirmed`: the note with its confidence and dates after the confirmation.
     """
     reworded = replace(
         claim,
@@ -507,7 +519,7 @@ async def _reword(
         asked_with=_search_words(claim, note),
         persona=note.persona,
     )
-    # by the time of the claim, not of the note: what was said before an erasure stays out
+    # with the claim's own time: what was said before an erasure stays out
     await _refuse_forgotten(tx, replace(reworded, at=claim.at), source)
     note_id = await notes.insert(tx, reworded, cause=REPLACES, now=now)
     # when the line behind the old words is cleared, the new ones go too
@@ -520,11 +532,11 @@ async def _reword(
 
 
 def _search_words(claim: NewNote, note: Note) -> tuple[str, ...]:
-    """Return the words with which a reworded note is searched."""
+    """Return the search words of a note that is reworded by a claim."""
     search_words = claim.asked_with or note.asked_with
     if not is_translation(claim.fact, note.fact):
         return search_words
-    # the words of their own language find it as before
+    # the old fact was in another language: its words must find the English one as before
     stopwords = STOPWORDS | FOREIGN_STOPWORDS
     own_words = [word for word in words(note.fact) if word not in stopwords]
     all_words = (*search_words, *own_words)
@@ -534,8 +546,8 @@ def _search_words(claim: NewNote, note: Note) -> tuple[str, ...]:
 def is_better_wording(new_fact: str, stored_fact: str) -> bool:
     """Return whether a repeat may take the place of the stored fact.
 
-    It may if it keeps half of the stored words, and brings more words than it leaves out or another number, month or
-    person; and where the stored words are in another language, which no fact can be compared with.
+    It must keep half of the stored words. It must also bring more words than it leaves out, or a new number, month or
+    person. An English repeat of a fact in another language is always better: English facts can be compared.
     """
     if is_translation(new_fact, stored_fact):
         return True
@@ -551,16 +563,16 @@ def is_better_wording(new_fact: str, stored_fact: str) -> bool:
 
 
 def is_translation(new_fact: str, stored_fact: str) -> bool:
-    """Return whether what a model calls a repeat puts a fact of another language into English."""
+    """Return whether a repeat is in English and the stored fact in another language."""
     if not new_fact or is_foreign(new_fact):
         return False
     return is_foreign(stored_fact) or bool(foreign_stopwords_in(words(stored_fact)))
 
 
 def tells_another_fact(new_fact: str, stored_fact: str) -> bool:
-    """Return whether a repeat that is no better wording of the stored fact tells something besides it.
+    """Return whether a repeat states something that the stored fact lacks.
 
-    One other word is only another way to say it; a number, a month or a person is not.
+    A new number, month or person is enough. A single other new word is not: it may only say the same in another way.
     """
     if _has_new_details(new_fact, stored_fact):
         return True
@@ -584,7 +596,10 @@ async def _strengthened(
     claim: NewNote,
     source: ClaimSource,
 ) -> Note:
-    """Store that a claim confirms a note, and return the note as it is now. Confidence grows once a stream."""
+    """Store that a claim confirms a note, and return the note as it is now.
+
+    Its confidence grows at most once a stream.
+    """
     source_kind = max(note.source_kind, claim.source_kind, key=_STRENGTH.__getitem__)
     confidence = note.confidence
     if await _is_first_time_this_stream(tx, note, claim):
@@ -608,7 +623,10 @@ async def _is_first_time_this_stream(
     note: Note,
     claim: NewNote,
 ) -> bool:
-    """Return whether a claim is the first in its stream, or in half a day without one, to confirm a note."""
+    """Return whether a note was not confirmed in the claim's stream before.
+
+    Outside of streams: whether its last confirmation is half a day old.
+    """
     if claim.stream_id is None:
         return claim.at - note.last_confirmed_at >= HALF_A_DAY
     return await notes.confirmed_stream(tx, note.id) != claim.stream_id

@@ -1,8 +1,8 @@
 """Finds what somebody missed while they were away: for "!missed".
 
-It is at most three sentences, each as it stands in a recap or in an episode's summary, oldest first, and none of the
-time that they were here; no model is asked. None that names somebody who is hidden, or that is suppressed. Of a stream
-that they came to anew it is what happened so far, in the streamer's own words where there are some.
+- It is at most three sentences of recaps and episode summaries, unchanged and oldest first. No model is asked.
+- What happened while they were here is left out, and so are suppressed sentences and those that name hidden people.
+- Somebody new to the present stream gets what happened in it so far: the streamer's own text if there is one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,8 +21,8 @@ from forgetmenot.text.words import sentences_of
 # Sentences that are returned, from the newest MOST_STREAMS streams.
 MOST_SENTENCES = 3
 MOST_STREAMS = 20
-# Whoever wrote no line for this long was away.
-A_VISIT = 10 * MINUTE
+# A viewer who wrote no line for this long was away.
+LONGEST_PAUSE = 10 * MINUTE
 # Lines of a viewer that are read to find when their present visit began.
 LINES_LOOKED_AT = 400
 
@@ -33,8 +33,8 @@ _Evidence = tuple[str, int]
 class Missed(NamedTuple):
     """What a viewer missed.
 
-    `since`: when they were last here (ms), None for never. `sentences` with today's names, oldest first; `evidence`:
-    where each stands. `so_far`: those of the stream that is on, if they came to it anew.
+    `since`: when they were last here (ms), None for never. `sentences`: with present names, oldest first. `evidence`:
+    the recap or summary of each sentence. `so_far`: the sentences about the stream that is on, if it is new to them.
     """
 
     since: int | None
@@ -54,23 +54,25 @@ async def missed(
     # the newest first
     lines_at = [line.at for line in reversed(lines)]
     came_at = _visit_began_at(lines_at, now)
-    earlier_lines = [at for at in lines_at if came_at - at > A_VISIT]
-    since = max(earlier_lines, default=None)
+    earlier_times = [at for at in lines_at if came_at - at > LONGEST_PAUSE]
+    since = max(earlier_times, default=None)
     if since is None:
-        # Raw lines of an earlier visit are gone after a day: then attendance says it.
+        # Raw lines are deleted after a day; attendance still has the last visit.
         since = await streams.last_visit(source, viewer_id, came_at)
     stream = await _on_now(source)
     if since is None and stream is None:
         return Missed(None)
     so_far: dict[_Evidence, str] = {}
-    shown_whole = None
-    # They were not in this stream before, so it is summed up from its beginning.
+    summed_up_stream_id = None
+    # The viewer is new to this stream, so it is summed up from its beginning.
     if stream is not None and stream.started_at > (since or 0):
         so_far = await _so_far_texts(source, stream, now)
-        shown_whole = stream.id
+        summed_up_stream_id = stream.id
     texts: dict[_Evidence, str] = {}
     if since is not None:
-        texts = await _missed_texts(source, since, came_at, without=shown_whole)
+        texts = await _missed_texts(
+            source, since, came_at, excluded_stream_id=summed_up_stream_id
+        )
     texts |= so_far
     evidence_of = await _sentences_of(source, texts, stream, max_chars)
     of_this_stream = []
@@ -90,7 +92,7 @@ async def stream_so_far(
     now: int,
     max_chars: int,
 ) -> str:
-    """Return what `!missed` says of the stream that is on; "" if none is, or nothing is known of it."""
+    """Return what `!missed` says about the stream that is on; "" if none is on or nothing is known."""
     stream = await _on_now(source)
     if stream is None:
         return ""
@@ -112,11 +114,11 @@ async def _so_far_texts(
     stream: Stream,
     now: int,
 ) -> dict[_Evidence, str]:
-    """Return the streamer's own text of a stream, else its summaries, oldest first."""
+    """Return the streamer's own text about a stream, else the summaries of its episodes, oldest first."""
     if stream.so_far:
         return {("stream", stream.id): stream.so_far}
     texts: dict[_Evidence, str] = {}
-    # the store leaves out both ends
+    # one ms more on both sides, because the store leaves out both ends
     began_at = stream.started_at - 1
     for episode in await episodes.between(source, stream.id, began_at, now + 1):
         texts["episode", episode.id] = episode.summary
@@ -129,9 +131,9 @@ async def _sentences_of(
     stream: Stream | None,
     max_chars: int,
 ) -> dict[str, _Evidence]:
-    """Return the sentences of texts that may be shown and fit, oldest first, with where they stand.
+    """Return the sentences that may be shown and fit, oldest first, each with its evidence.
 
-    `texts`: the oldest first. `stream`: the one that is on; the streamer's own text of it is shown as a whole.
+    `texts`: the oldest first. `stream`: the one that is on. The streamer's own text about it is not split.
     """
     suppression_filter = await suppression.load_filter(source)
     people: set[str] = set()
@@ -147,13 +149,13 @@ async def _sentences_of(
         sentences = [(with_names(sentence, names), evidence) for sentence in shown]
         sentences_by_text.append(sentences)
 
-    # Chosen from the newest text on, so that room runs out for what is longest ago.
+    # The newest texts are served first: if the characters run out, the oldest sentences are missing.
     newest_first = sentences_by_text[::-1]
     evidence_of = _as_they_fit(_in_turn(newest_first), max_chars)
     places = list(texts)
 
     def place_of(sentence: str) -> int:
-        """Return which text a sentence stands in: they are in the order in which it happened."""
+        """Return the place of a sentence's text; the texts are in order of time."""
         return places.index(evidence_of[sentence])
 
     oldest_first = sorted(evidence_of, key=place_of)
@@ -164,7 +166,7 @@ def _as_they_fit(
     sentences: Iterable[tuple[str, _Evidence]],
     max_chars: int,
 ) -> dict[str, _Evidence]:
-    """Return the first MOST_SENTENCES of these sentences that fit, each once, with where they stand."""
+    """Return the first MOST_SENTENCES different sentences that fit, each with its evidence."""
     evidence_of: dict[str, _Evidence] = {}
     chars_left = max_chars
     for sentence, evidence in sentences:
@@ -180,13 +182,13 @@ def _as_they_fit(
 
 
 def _visit_began_at(lines_at: Iterable[int], now: int) -> int:
-    """Return when a viewer's present visit began (ms): in the A_VISIT before it they wrote nothing.
+    """Return when a viewer's present visit began (ms): after a LONGEST_PAUSE without a line of theirs.
 
     `lines_at`: when they wrote their lines, the newest first.
     """
     began_at = now
     for at in lines_at:
-        if began_at - at > A_VISIT:
+        if began_at - at > LONGEST_PAUSE:
             break
         began_at = min(began_at, at)
     return began_at
@@ -222,15 +224,16 @@ async def _missed_texts(
     since: int,
     came_at: int,
     *,
-    without: int | None,
+    excluded_stream_id: int | None,
 ) -> dict[_Evidence, str]:
-    """Return the recaps of streams that were missed whole and the summaries of those missed in part, oldest first.
+    """Return the texts about the streams that a viewer missed, oldest first, by their evidence.
 
-    Missed is what happened between the two times (ms). `without`: the id of a stream that is left out.
+    A stream that was missed whole has its recap, any other the summaries of the episodes that were missed. The viewer
+    was away between `since` and `came_at` (ms). `excluded_stream_id`: a stream that is left out.
     """
     texts: dict[_Evidence, str] = {}
     for stream in await streams.newest_since(source, since, MOST_STREAMS):
-        if stream.id == without:
+        if stream.id == excluded_stream_id:
             continue
         is_over = stream.ended_at is not None and stream.ended_at <= came_at
         if stream.recap and is_over and stream.started_at > since:

@@ -11,7 +11,7 @@ from forgetmenot.domain import Redaction
 
 
 class Act(NamedTuple):
-    """What a moderator did. `words`: what stands after the viewer's name; a sentence if it was done to nobody."""
+    """What a moderator did. `words`: what follows the viewer's name, or a whole sentence if nobody was affected."""
 
     name: str
     words: str
@@ -31,7 +31,7 @@ _IN_NUMBERS = {
 
 
 def act_of(redaction: Redaction) -> Act:
-    """Return what a moderator did, as Twitch reports it by taking text away."""
+    """Return what a moderator did, from Twitch's report of what was deleted."""
     if redaction.event_id:
         return Act("deleted", DELETED)
     if not redaction.user_id:
@@ -42,20 +42,20 @@ def act_of(redaction: Redaction) -> Act:
 
 
 def _span(seconds: int) -> str:
-    """Return a length of time as short as it can be said exactly: "90 s", "10 min"."""
+    """Return a number of seconds in words, in minutes where these are whole: "90 s", "10 min"."""
     if seconds % 60 or not seconds:
         return f"{seconds} s"
     return f"{seconds // 60} min"
 
 
-def acts_in_numbers(acts: Iterable[str]) -> str:
-    """Return how often each kind of act was done, from their words.
+def acts_in_numbers(act_texts: Iterable[str]) -> str:
+    """Return how often each kind of act was done, in words: "2 people were timed out, one message was deleted".
 
-    For example "2 people were timed out, one message was deleted."
+    It ends with a full stop. `act_texts`: the words of each act.
     """
     counts: Counter[str] = Counter()
-    for words in acts:
-        # a timeout's words go on with its length
+    for words in act_texts:
+        # compared by the beginning, because the words of a timeout end with its length
         counts.update(kind for kind in _IN_NUMBERS if words.startswith(kind))
     phrases = []
     for kind, count in counts.items():

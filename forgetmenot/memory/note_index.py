@@ -1,8 +1,8 @@
-"""Which of a subject's notes have the words that are asked for, and how much each of these tells (BM25F). Pure.
+"""Scores a subject's notes by the words of a query (BM25F). Pure.
 
-A note is found by the words of its own fact, by those that stand beside it (topics), and, counting less, by those of
-the texts around it: the subject's other notes of the same episodes, and the summaries of those episodes. How rare a
-word is counts over what the notes themselves say.
+A note's own words are those of its fact, its topics and what it may be asked with. The words of the texts around it
+count less: the subject's other notes of the same episodes, and the summaries of those episodes. How rare a word is
+depends on the notes' own words alone.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ FACTS_AROUND = 0.15
 SUMMARIES = 0.3
 # How slowly a repeated word stops counting (k1 of BM25).
 K1 = 1.6
-# How much less a word of a long text counts (b of BM25); facts are all about as short.
+# How much less a word of a long text counts (b of BM25). It is low because all facts are about as short.
 B = 0.3
 
 
@@ -38,8 +38,8 @@ class Candidate(Struct, frozen=True):
 class _IndexedText(NamedTuple):
     """A fact or a summary in the index.
 
-    `note`: the place of the note whose fact it is, None for a summary. `weight`: what a word of it counts for that
-    note. `around`: (group that it surrounds, what a word of it counts for the notes of that group).
+    `note`: the place of the note whose fact it is, None for a summary. `weight`: how much its words count for that
+    note. `around`: the groups of notes that it surrounds, each with how much its words count for them.
     """
 
     note: int | None
@@ -48,10 +48,10 @@ class _IndexedText(NamedTuple):
 
 
 class _WordCounts(NamedTuple):
-    """Where the texts have a word, or one that counts as it.
+    """How often a word, or one that counts as it, stands in the texts.
 
-    `own`: how often each note says it itself, weighed. `around`: how often the texts around each group do, weighed.
-    `shares`: for each note that says it, how much the nearest of its words counts as this one (0 to 1).
+    `own`: by note, its weighed count in the note's own words. `around`: by group, its weighed count in the texts around
+    the group. `shares`: by note, how much the nearest of its own words counts as this one (0 to 1).
     """
 
     own: Mapping[int, float]
@@ -60,10 +60,10 @@ class _WordCounts(NamedTuple):
 
 
 class _WordScores(NamedTuple):
-    """What a word adds to scores.
+    """What a word adds to the scores of notes.
 
-    `own`: (note, what is added to its score), for each note that has the word itself. `around`: (group, what is added
-    to the score of each of its notes), by the texts around them. `shares`: as in `_WordCounts`.
+    `own`: notes that have the word themselves, each with the addition. `around`: groups with the word in the texts
+    around them, each with the addition for all its notes. `shares`: as in `_WordCounts`.
     """
 
     own: Sequence[tuple[int, float]]
@@ -84,27 +84,30 @@ class NoteIndex:
         facts: Sequence[Sequence[str]],
         table: WordTable | None,
     ) -> None:
-        """Index notes. `facts`: the words of the fact of each, without small ones."""
-        # what a word adds, kept once it was asked for; by the word, and whether spelling counts
+        """Index notes. `facts`: the words of each note's fact, without stopwords."""
+        # a cache: what a word adds to scores, by the word and whether spelling counts
         self._scores_of: dict[tuple[str, bool], _WordScores] = {}
         self._words = WordIndex(table)
         # the texts in the order in which their words were added: the facts first, each at the place of its note
         self._texts: list[_IndexedText] = []
         # by note: its group, which it shares with the notes of the same episodes
         self._group_of: list[int] = []
-        groups_with = self._form_groups(candidates)
-        self._add_facts(candidates, facts, groups_with)
-        self._add_summaries(candidates, groups_with)
+        groups_of_episode = self._form_groups(candidates)
+        self._add_facts(candidates, facts, groups_of_episode)
+        self._add_summaries(candidates, groups_of_episode)
 
     def scores(
         self, word_weights: Mapping[str, float]
     ) -> tuple[list[float], Mapping[int, float]]:
-        """Return the score of each note by words, and how much the best of its own words counts as an asked one."""
+        """Return the score of each note, and the best share of each note.
+
+        The share says how much a note's own nearest word counts as a word of the query (0 to 1).
+        """
         own_scores = [0.0] * len(self._group_of)
         group_scores: dict[int, float] = defaultdict(float)
         best_shares: dict[int, float] = {}
         for word, weight in _one_of_each_stem(word_weights):
-            # a word that counts little must stand there as it is
+            # a word of low weight counts only as it is typed: misspellings of it would match too much
             is_telling = weight >= 1
             scores = self._scores_by(word, spelling=is_telling)
             for note, added in scores.own:
@@ -120,7 +123,10 @@ class NoteIndex:
         return scores_of_notes, best_shares
 
     def _scores_by(self, word: str, *, spelling: bool) -> _WordScores:
-        """Return what a word adds to scores; kept, because the same words are asked for again and again."""
+        """Return what a word adds to the scores of notes. It is cached, because the same words are asked for often.
+
+        `spelling`: nearly the same spelling counts, too.
+        """
         scores = self._scores_of.get((word, spelling))
         if scores is None:
             counts = self._counts_of(word, spelling=spelling)
@@ -129,7 +135,10 @@ class NoteIndex:
         return scores
 
     def _counts_of(self, word: str, *, spelling: bool) -> _WordCounts:
-        """Return where the texts have a word or one like it. `spelling`: also one that is spelt nearly so."""
+        """Return how often a word, or one like it, stands in the texts.
+
+        `spelling`: nearly the same spelling counts, too.
+        """
         own: dict[int, float] = defaultdict(float)
         around: dict[int, float] = defaultdict(float)
         shares: dict[int, float] = {}
@@ -145,15 +154,18 @@ class NoteIndex:
         return _WordCounts(own, around, shares)
 
     def _weigh(self, counts: _WordCounts) -> _WordScores:
-        """Return what a word adds to scores (BM25F): the rarer it is the more, and each repeat of it less."""
-        # How many notes say it themselves; one that has only a near word counts as a part of a note.
+        """Return what a word adds to the scores of notes (BM25F).
+
+        A rare word adds more than a common one, and each repeat adds less than the one before.
+        """
+        # How many notes have the word. A note with only a similar word counts as a fraction.
         note_count = sum(counts.shares.values())
         word_rarity = rarity(note_count, len(self._group_of))
         own = []
         for note, own_count in counts.own.items():
             group = self._group_of[note]
             around_count = counts.around.get(group, 0.0)
-            # what its own words add to what the texts around it say already
+            # only the increase, because the texts around the note are counted for its whole group below
             with_own = _saturated(around_count + own_count)
             added = with_own - _saturated(around_count)
             own.append((note, word_rarity * added))
@@ -165,9 +177,9 @@ class NoteIndex:
         return _WordScores(own, around, counts.shares)
 
     def _form_groups(self, candidates: Sequence[Candidate]) -> dict[int, list[int]]:
-        """Put notes of the same episodes into one group; return for each episode the groups with notes from it."""
+        """Put notes of the same episodes into one group, and return by episode the groups with notes from it."""
         group_of_episodes: dict[tuple[int, ...], int] = {}
-        groups_with: dict[int, list[int]] = defaultdict(list)
+        groups_of_episode: dict[int, list[int]] = defaultdict(list)
         for candidate in candidates:
             episode_ids = tuple(episode_id for episode_id, _ in candidate.episodes)
             group = group_of_episodes.get(episode_ids)
@@ -175,20 +187,20 @@ class NoteIndex:
                 group = len(group_of_episodes)
                 group_of_episodes[episode_ids] = group
                 for episode_id in episode_ids:
-                    groups_with[episode_id].append(group)
+                    groups_of_episode[episode_id].append(group)
             self._group_of.append(group)
-        return groups_with
+        return groups_of_episode
 
     def _add_facts(
         self,
         candidates: Sequence[Candidate],
         facts: Sequence[Sequence[str]],
-        groups_with: Mapping[int, Sequence[int]],
+        groups_of_episode: Mapping[int, Sequence[int]],
     ) -> None:
-        """Index the words of each note: those of its fact, and those that stand beside it.
+        """Index the own words of each note: those of its fact, and those beside it.
 
-        They also count, less, for each group of notes from one of its episodes: they surround that group. `facts`: the
-        words of each fact. `groups_with`: the groups that have notes from each episode.
+        They also count, less, for all groups with notes from the same episodes. `facts`: the words of each fact.
+        `groups_of_episode`: by episode, the groups with notes from it.
         """
         searched_words: list[list[str]] = []
         surrounded_groups: list[list[int]] = []
@@ -198,7 +210,7 @@ class NoteIndex:
             groups: list[int] = []
             for episode_id, _summary in candidate.episodes:
                 # a group that shares two episodes with the note stands here twice, and counts twice
-                groups += groups_with[episode_id]
+                groups += groups_of_episode[episode_id]
             surrounded_groups.append(groups)
         lengths = [len(note_words) for note_words in searched_words]
         usual_length = _mean(lengths)
@@ -214,9 +226,9 @@ class NoteIndex:
     def _add_summaries(
         self,
         candidates: Sequence[Candidate],
-        groups_with: Mapping[int, Sequence[int]],
+        groups_of_episode: Mapping[int, Sequence[int]],
     ) -> None:
-        """Index the summary of each episode. It surrounds the notes that come from the episode."""
+        """Index the summary of each episode. It counts for the notes that come from the episode."""
         summary_of: dict[int, str] = {}
         for candidate in candidates:
             summary_of.update(candidate.episodes)
@@ -224,7 +236,7 @@ class NoteIndex:
         surrounded_groups: list[Sequence[int]] = []
         for episode_id, summary in summary_of.items():
             summaries.append(without_stopwords(summary))
-            surrounded_groups.append(groups_with[episode_id])
+            surrounded_groups.append(groups_of_episode[episode_id])
         lengths = [len(summary_words) for summary_words in summaries]
         group_weights = self._group_weights(lengths, surrounded_groups, SUMMARIES)
         for summary_words, groups in zip(summaries, surrounded_groups, strict=True):
@@ -240,18 +252,18 @@ class NoteIndex:
         surrounded_groups: Sequence[Sequence[int]],
         usual_weight: float,
     ) -> list[float]:
-        """Return for each group how much its notes gain by a word that stands in a text around them.
+        """Return for each group how much a word in the texts around it counts for its notes.
 
-        All texts around a group count as one long text: the longer it is, the less each of its words counts.
-        `lengths`: of each text, in words. `surrounded_groups`: the groups that each text surrounds. `usual_weight`:
-        what a word counts where the texts around are of the usual length.
+        All texts around a group count as one long text: the longer it is, the less each of its words counts. `lengths`:
+        of each text, in words. `surrounded_groups`: the groups that each text surrounds. `usual_weight`: the weight in
+        texts of the usual length.
         """
         group_count = max(self._group_of, default=-1) + 1
         group_lengths = [0] * group_count
         for length, groups in zip(lengths, surrounded_groups, strict=True):
             for group in groups:
                 group_lengths[group] += length
-        # the mean over notes, not over groups
+        # the mean over notes, not over groups: a large group counts more
         usual_length = _mean([group_lengths[group] for group in self._group_of])
         group_weights = []
         for length in group_lengths:
@@ -269,12 +281,12 @@ def _with_weights(
 
 
 def without_stopwords(text: str) -> list[str]:
-    """Return the words of a text that tell something, in order and with repeats."""
+    """Return the words of a text without stopwords, in order and with repeats."""
     return [word for word in words(text) if word not in STOPWORDS]
 
 
 def _words_beside(note: Note) -> list[str]:
-    """Return the words by which a note is found that are not in its fact."""
+    """Return the search words of a note that are not in its fact: its topics, and what it may be asked with."""
     if not note.topics and not note.asked_with:
         return []
     texts = chain(note.topics, note.asked_with)
@@ -284,19 +296,19 @@ def _words_beside(note: Note) -> list[str]:
 def _one_of_each_stem(
     word_weights: Mapping[str, float],
 ) -> Iterable[tuple[str, float]]:
-    """Return (word, weight) of a query: of words with the same stem only the one that weighs most."""
+    """Return the words of a query with their weights. Of words with the same stem, only the heaviest is returned."""
     heaviest: dict[str, tuple[float, str]] = {}
     for word, weight in word_weights.items():
         word_stem = stem(word)
         weighed_word = (weight, word)
-        known = heaviest.get(word_stem, weighed_word)
-        # of two forms that weigh the same the last by the alphabet, so that the order of the words does not matter
-        heaviest[word_stem] = max(weighed_word, known)
+        heaviest_so_far = heaviest.get(word_stem, weighed_word)
+        # two forms of equal weight are compared by the alphabet, so that the order of the words does not matter
+        heaviest[word_stem] = max(weighed_word, heaviest_so_far)
     return [(word, weight) for weight, word in heaviest.values()]
 
 
 def _saturated(count: float) -> float:
-    """Return what a word counts that stands somewhere this often (0 to 1): each repeat adds less."""
+    """Return how much a word counts that occurs `count` times (0 to 1). Each repeat adds less."""
     return count / (K1 + count)
 
 
@@ -305,12 +317,15 @@ def _weight_of_length(
     usual_length: float,
     weight: float,
 ) -> float:
-    """Return what a word counts in a text of some length (in words): less in a long one, `weight` in a usual one."""
-    # where all texts are empty no word is weighed
+    """Return how much a word counts in a text of this length (in words).
+
+    It is `weight` in a text of the usual length, and less in a longer one.
+    """
+    # the usual length is 0 if all texts are empty: dividing by 1 then avoids an error
     relative_length = B * length / (usual_length or 1.0)
     return weight / (1 - B + relative_length)
 
 
 def _mean(lengths: Sequence[int]) -> float:
-    """Return the mean of some lengths; 0 of none."""
+    """Return the mean of lengths; 0 if there are none."""
     return sum(lengths) / max(1, len(lengths))

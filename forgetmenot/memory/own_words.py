@@ -1,7 +1,7 @@
-"""What people name in their own words. Notes are English; beside each stand words of the language that was spoken.
+"""Compares notes with words in the language of the people who wrote them. Pure.
 
-`asked_with` and `topics` are those words (memory/extraction). By them a note is found, hidden or said again by whoever
-types "meine Meerschweinchen" or "猫". Pure.
+Notes are in English. Beside each stand words of the language that was spoken: `asked_with` and `topics`
+(memory/extraction). So "meine Meerschweinchen" or "猫" finds, hides or repeats an English note.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,34 +25,34 @@ from forgetmenot.text.words import (
     words,
 )
 
-# How near the meanings of two facts are (a cosine) that say one thing of somebody, as two jobs do. Of 20 pairs those of
+# Two facts are of one kind, as two jobs are, if their meanings are at least this near (a cosine). Of 20 pairs those of
 # one kind had .15 or more, those of two kinds at most .05.
 SAME_KIND = 0.12
-# Of shorter words (in letters) each is one slip away from many.
+# Shorter words (in letters) are not compared: each is one slip away from many others.
 _SHORTEST_SIMILAR = 4
 
 
 def without_small_words(topic: str) -> str:
-    """Return a topic without "my", and without the articles of its language.
+    """Return a topic without "my" and without articles of its language.
 
-    "mi perra" is "perra", "die Katzen" "Katzen". "Die Hard" stays as it is: a topic with an English
-    word in it is English.
+    "mi perra" is "perra", "die Katzen" is "Katzen". "Die Hard" stays: a topic with an English word is in English, where
+    "die" is no article.
     """
-    bare = phrases.without_possessives(topic)
+    without_my = phrases.without_possessives(topic)
     small_words = FOREIGN_STOPWORDS - STOPWORDS
-    parts = []
-    for part in bare.split():
+    remaining_parts = []
+    for part in without_my.split():
         # a part may be of two words: "die-Katze"
         if not small_words.issuperset(words(part)):
-            parts.append(part)
-    without_articles = " ".join(parts)
-    if not parts or is_english(without_articles):
-        return bare
+            remaining_parts.append(part)
+    without_articles = " ".join(remaining_parts)
+    if not remaining_parts or is_english(without_articles):
+        return without_my
     return without_articles
 
 
 def is_english(text: str) -> bool:
-    """Return whether a text has a telling word of English; True where the table of words cannot be read."""
+    """Return whether a text has an English word besides stopwords; True if the word table cannot be read."""
     table = word_table()
     if table is None:
         return True
@@ -65,20 +65,20 @@ def is_english(text: str) -> bool:
 
 
 def is_foreign(text: str) -> bool:
-    """Return whether a text is in another language than English: the rules of English cannot read it."""
+    """Return whether a text is not in English."""
     is_latin = any("a" <= letter <= "z" for letter in text.casefold())
     if not is_latin:
         return any(letter.isalpha() for letter in text)
     if UNSPACED.search(text) or is_german(text):
         return True
-    # the small words decide; where they are even, the others
+    # the stopwords decide; if both sides are even, the other words do
     foreign_count = 0
     english_count = 0
     for word in text.split():
         parts = words(word)
         is_english_stopword = STOPWORDS.issuperset(parts)
         is_foreign_stopword = FOREIGN_STOPWORDS.issuperset(parts)
-        # an accent counts as well: "à" is not "a"
+        # a word with an accent is foreign: "à" is not the English "a"
         if not word.isascii() or (is_foreign_stopword and not is_english_stopword):
             foreign_count += 1
         elif is_english_stopword:
@@ -89,12 +89,12 @@ def is_foreign(text: str) -> bool:
 
 
 def best_matches(typed: str, candidates: Sequence[Note]) -> list[Note]:
-    """Return the notes with the largest number of the typed words, and of those the ones with most in the fact.
+    """Return the notes with the most typed words, and of those the ones with the most of them in the fact.
 
-    Where no word fits exactly, one that differs by a slip or an ending will do. Returns none if no note has any.
+    If no note has a typed word, words that differ by a slip or an ending count. The list is empty if nothing matches.
     """
     stems = topic_stems(without_small_words(typed))
-    # all of them where there are no others: "wer" alone may be meant
+    # foreign stopwords are left out, unless nothing else was typed: "wer" alone may be meant
     stems = stems - FOREIGN_STOPWORDS or stems
     shared_counts = [_shared_counts(stems, note) for note in candidates]
     matches = _with_largest(shared_counts, candidates)
@@ -107,7 +107,7 @@ def best_matches(typed: str, candidates: Sequence[Note]) -> list[Note]:
 def _with_largest(
     counts: Sequence[tuple[int, int]], candidates: Sequence[Note]
 ) -> list[Note]:
-    """Return the notes with the largest counts; none if the first count of all is 0."""
+    """Return the notes with the largest counts; none if the first number of every count is 0."""
     largest = max(counts, default=(0, 0))
     if largest[0] == 0:
         return []
@@ -116,14 +116,14 @@ def _with_largest(
 
 
 def _shared_counts(stems: frozenset[str], note: Note) -> tuple[int, int]:
-    """Return how many of these stems a note has, with the words beside it, and how many its fact has."""
+    """Return how many of the stems a note has in its fact or beside it, and how many in its fact alone."""
     note_stems = mentioned_stems(note.text_with_topics)
     fact_stems = mentioned_stems(note.fact)
     return len(stems & note_stems), len(stems & fact_stems)
 
 
 def _similar_count(typed: str, note: Note) -> int:
-    """Return the number of typed words that are nearly a word of a note."""
+    """Return how many typed words are spelt nearly like a word of the note."""
     note_words = [
         word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_SIMILAR
     ]
@@ -143,10 +143,10 @@ def may_correct(
     new_fact: str,
     line: str,
 ) -> bool:
-    """Return whether an English fact may be what a line of another language says instead of a stored one.
+    """Return whether an English fact may be the correction of a stored fact by a line in another language.
 
-    No word of the line can be compared with it, so that its meaning has to do: it is of the same kind as what it
-    corrects ("works as a baker" and "is a firefighter"). Its numbers stand in the line. A question corrects nothing.
+    The line's words cannot be compared with English ones, so both facts must be of the same kind, as "works as a baker"
+    and "is a firefighter" are. New numbers of the fact must stand in the line. A question corrects nothing.
     """
     if not is_foreign(line) or not has_content(line):
         return False
@@ -163,19 +163,19 @@ def may_correct(
 def repeated_note(
     fact: str, candidates: Iterable[Note]
 ) -> tuple[Relation, Note] | None:
-    """Return the English note that a fact in another language repeats, or corrects in its number.
+    """Return the English note that a foreign fact repeats or, with another number, contradicts.
 
-    Every word of the fact has to stand beside the note: one that does not makes it another fact. None if there is no
-    such note, and for a fact that is English, denies something or names nothing.
+    Every word of the fact must be in the note or beside it. None if there is no such note, or if the fact is English,
+    denies something or names nothing.
     """
     if not is_foreign(fact) or phrases.says_otherwise(fact):
         return None
-    # the verbs that are known, with their English roots
+    # by known verb of the fact: its English roots
     verbs = phrases.verbs_in(fact)
     things = _things_in(fact, verbs)
     if not things:
         return None
-    # a note seldom says "have" in so many words: "has a dog" is "dog owner" as well
+    # "have" need not be in the note: "has a dog" may read "dog owner" there
     telling_roots = [roots for roots in verbs.values() if roots != "have"]
     stems_of_verbs = []
     for roots in telling_roots:
@@ -196,8 +196,8 @@ def repeated_note(
 
 
 def _things_in(fact: str, verbs: Iterable[str]) -> frozenset[str]:
-    """Return the stems of a fact in another language without its small words, its numbers and these verbs."""
-    bare = phrases.without_numbers(without_small_words(fact))
+    """Return the stems of what a foreign fact names, without stopwords, numbers and these verbs."""
+    things_text = phrases.without_numbers(without_small_words(fact))
     small_stems = {stem(word) for word in FOREIGN_STOPWORDS}
     verb_stems = {stem(word) for word in verbs}
-    return topic_stems(bare) - verb_stems - small_stems
+    return topic_stems(things_text) - verb_stems - small_stems

@@ -28,14 +28,14 @@ from forgetmenot.text.words import STOPWORDS, stem, words
 EPISODES_OF_STREAM = USUAL.episodes
 # Past episodes that are read to find those that may be shown.
 LOOKED_AT = 5
-# Words of a message, the longest: they are the rarest, and of more no summary has half.
+# Only this many words of a message are searched, the longest: they are the rarest. No summary has half of more words.
 ASKED_WITH = 8
 # The newest episodes that are indexed; of a channel with three streams a week more than a year.
 EPISODES_KEPT = 3_000
-# Episodes that are indexed before other reads get their turn; and while a message waits for them.
+# Episodes that are indexed in one go, before other reads get their turn; fewer while a message waits.
 READ_AT_ONCE = 200
 READ_IN_PASSING = 20
-# The part of the query's words that a past episode must speak of; at least two words.
+# A past episode must have this part of the query's words, and at least two of them.
 MATCHING_SHARE = 0.5
 
 
@@ -43,10 +43,10 @@ async def newest(
     db: Database,
     suppression_filter: SuppressionFilter,
 ) -> list[Past]:
-    """Return what the prefix shows of the past: the recap of the last stream, then episodes, the newest last.
+    """Return what a prompt's prefix shows of the past: the last stream's recap, then episodes, the newest last.
 
-    The episodes are the newest of this stream. While there are too few of these, the last episode of the stream before
-    comes first. How many are shown depends on how fast chat was in the newest. What may not be shown is left out.
+    They are the newest episodes of this stream. If these are few, the last episode of the stream before is the first.
+    How many are shown depends on the speed of chat. Hidden and suppressed sentences are left out.
     """
     stream_id = await streams.current_id(db)
     this_stream: list[Episode] = []
@@ -55,6 +55,7 @@ async def newest(
             db, stream_id=stream_id, limit=EPISODES_OF_STREAM
         )
         this_stream = await visible_episodes(db, stored, suppression_filter)
+    # lines a minute in the newest episode
     speed = 0.0
     if this_stream:
         last = this_stream[-1]
@@ -74,9 +75,9 @@ async def _of_last_stream(
     stream_id: int | None,
     suppression_filter: SuppressionFilter,
 ) -> tuple[list[Past], list[Past]]:
-    """Return the recap and the last episode of the stream before this one, as two lists of at most one item.
+    """Return the recap and the last episode of the stream before this one, each as a list of at most one item.
 
-    Both are empty where it has no such episode.
+    Both lists are empty if that episode may not be shown.
     """
     previous = await streams.previous(db, stream_id)
     if previous is None:
@@ -97,10 +98,10 @@ async def _of_last_stream(
 
 
 class EpisodeIndex:
-    """The words of the newest episodes, kept in the process. Only one thread may use it: the reader's.
+    """The words of the newest episodes, kept in the process. Only the database's reader thread may use it.
 
-    Each `read_on` goes on where the last one ended. What is stored is read again before it is shown, so a summary that
-    was cut or rewritten since is missed at most.
+    Each `read_on` continues where the last one ended. The index may be older than a summary that was cut or rewritten.
+    That does no harm: every episode is read from the database again before it is shown.
     """
 
     def __init__(self) -> None:
@@ -110,7 +111,7 @@ class EpisodeIndex:
         self._read_to: int | None = None
 
     async def read_on(self, source: Source, limit: int = READ_AT_ONCE) -> bool:
-        """Read at most `limit` of the episodes that came since, and return whether there may be more."""
+        """Index at most `limit` of the episodes written since the last call; return whether there may be more."""
         if self._read_to is None:
             self._read_to = await episodes.id_before_newest(source, EPISODES_KEPT)
         texts = await episodes.texts_after(source, self._read_to, limit)
@@ -125,7 +126,7 @@ class EpisodeIndex:
         return len(texts) == limit
 
     def forms(self, word: str) -> frozenset[str]:
-        """Return the forms of a word that the episodes have."""
+        """Return the words of the indexed episodes that are forms of a word."""
         return frozenset(self._words.forms(word))
 
     def speaking_of(
@@ -137,10 +138,10 @@ class EpisodeIndex:
         limit: int,
         rarest_first: bool = False,
     ) -> list[int]:
-        """Return the ids of the episodes with a form of at least `enough` of these words, best first.
+        """Return the ids of the episodes with at least `enough` of the terms, best first.
 
-        Each term is the forms of one word. Those that have most words come first, then the newest; with `rarest_first`
-        those whose words the fewest episodes have.
+        A term is all forms of one word. Episodes with the most terms are best, then the newest; with `rarest_first`
+        those with the rarest terms. `without`: the ids of episodes that are left out.
         """
         # by term: the episodes that have it; the rarest term first
         episodes_with: list[set[int]] = []
@@ -150,7 +151,8 @@ class EpisodeIndex:
                 episode_ids.update(self._words.places(form))
             episodes_with.append(episode_ids)
         episodes_with.sort(key=len)
-        # an episode with k of n words has one of the rarest n - k + 1: no others need to be counted
+        # Only n - k terms are missing in an episode with k of n terms. So it has one of any n - k + 1 terms, and only
+        # the episodes of the rarest ones need to be counted.
         rarest_count = len(episodes_with) - enough + 1
         rarest = episodes_with[:rarest_count]
         candidates = set().union(*rarest).difference(without)
@@ -171,7 +173,10 @@ class EpisodeIndex:
 
 
 def _rarity(episodes_with: Iterable[Collection[int]]) -> dict[int, float]:
-    """Return how rare the words of each episode are together; `episodes_with`: the episodes that have each word."""
+    """Return by episode how rare its terms are: a term that n episodes have adds 1 / n.
+
+    `episodes_with`: for each term the episodes that have it.
+    """
     rarity: dict[int, float] = defaultdict(float)
     for episode_ids in episodes_with:
         count = len(episode_ids)
@@ -191,15 +196,14 @@ async def spoken_of(
     without: Sequence[int] = (),
     any_two: bool = False,
 ) -> list[Episode]:
-    """Return the older episodes that speak of enough of a message, best first; of equal ones the newest first.
+    """Return the older episodes with enough words of a query, best first, then the newest.
 
-    `people`: the ids of those whom the message names, each of whom counts as a word. `without`: the ids of episodes
-    that are shown anyway. `any_two`: two of the words are enough, and the rarest count most, because they are other
-    words for one thing.
+    `people`: the ids of viewers whom the message names; each counts as a word. `without`: the ids of episodes that are
+    shown anyway. `any_two`: the words are synonyms, so two are enough and the rarest count most.
     """
     mentions = [mention(viewer_id) for viewer_id in people]
     longest_first = sorted([*mentions, *query.telling], key=len, reverse=True)
-    # of two forms of a word one is looked for
+    # forms of the same word are searched once
     word_of_stem = {stem(word): word for word in longest_first[:ASKED_WITH]}
     if not word_of_stem or not limit:
         return []
@@ -211,7 +215,7 @@ async def spoken_of(
         enough = max(enough, share_of_terms)
     # a question of one word is answered by that word
     enough = min(enough, len(terms))
-    # One more than is looked at, to see whether many episodes have a single word.
+    # One more than is read, to notice a single word that many episodes have.
     best_ids = index.speaking_of(
         terms,
         enough=enough,
@@ -226,7 +230,7 @@ async def spoken_of(
     # (how many of the terms it has, its id, the episode)
     matching: list[tuple[int, int, Episode]] = []
     for episode in await visible_episodes(source, stored, suppression_filter):
-        # counted again: what may not be shown was cut
+        # counted again, because sentences that may not be shown are cut by now
         term_count = _term_count(episode, terms)
         if term_count >= enough:
             matching.append((term_count, episode.id, episode))
@@ -238,7 +242,7 @@ async def spoken_of(
 
 
 def _term_count(episode: Episode, terms: Iterable[frozenset[str]]) -> int:
-    """Return the number of terms of which an episode has a form."""
+    """Return how many terms an episode has in any form."""
     text = f"{episode.summary} {episode.topic}"
     episode_words = set(words(text))
     count = 0
@@ -249,7 +253,7 @@ def _term_count(episode: Episode, terms: Iterable[frozenset[str]]) -> int:
 
 
 async def without_hidden(source: Source, text: str) -> str:
-    """Return a text without what it says of people who opted out or were banned since."""
+    """Return a text without its sentences about people who have opted out or were banned."""
     hidden = await viewers.hidden(source, ids_in(text))
     return _without_people(text, hidden)
 
@@ -259,7 +263,7 @@ async def visible_episodes(
     stored: Sequence[Episode],
     suppression_filter: SuppressionFilter,
 ) -> list[Episode]:
-    """Return these episodes as they may be shown, without those of which nothing is left."""
+    """Return episodes with only the sentences that may be shown. An episode without any is left out."""
     if not stored:
         return []
     named_ids: set[str] = set()

@@ -1,8 +1,8 @@
-"""What a model proposes to remember, read and checked: the rules that need nothing but the episode. Pure.
+"""Reads and checks the notes that a model proposes, by rules that need nothing but the episode. Pure.
 
-A model's words stand. Refused, with the name of the rule, is only what is no proposal about somebody who was there,
-said by somebody who spoke, in a fit length and free of what is never stored. What is remembered already is not known
-here; memory/merge knows it.
+A proposal must be about somebody who was there and said by somebody who spoke, have a fit length, and be free of what
+is never stored. Any other is refused with the name of the rule. Stored notes are not known here: memory/merge compares
+with them.
 """
 
 import json
@@ -44,9 +44,10 @@ REPORTED_AT_MOST = 0.5
 CONFIDENCE = 0.75
 # The confidence of what Twitch itself has reported.
 CERTAIN = 0.95
-# Characters of one sentence or fact: no pattern works long. A repeat, which has the known words too, may be as long.
+# Characters of one sentence or fact, so that no regular expression takes long. A repeat may be as long as this, because
+# it has the words of the stored note, too.
 LONGEST_SENTENCE = 500
-# Words of each kind that a note is found with; twice as many to ask with, where chat is in another language.
+# A note has at most this many topics and as many words to ask with; twice as many of these if chat is not in English.
 WORDS_KEPT = 6
 # Words of a model's list that are looked at.
 WORDS_READ = 24
@@ -55,7 +56,7 @@ SHORTEST_WORD = 2
 LONGEST_WORD = 32
 _NOTE_ID = re.compile(r"\s*[\[#]?\s*(\d{1,15})\s*\]?\s*", re.ASCII)
 _PERSON = re.compile(r"<@|(?<!\w)P\d+(?!\w)")
-# How a prompt says where a note comes from: no fact says it of itself.
+# How a prompt marks where a note comes from. A fact with such a mark is a forgery.
 _LABEL = re.compile(
     r"\[\s*(?:id|note|row)\s*[:#]|\(\s*(?:said by (?:them|others)|asked to be remembered|imported|seen in chat)\b",
     re.IGNORECASE,
@@ -87,15 +88,15 @@ _LINK = re.compile(
 )
 # Two letters, or one that is not Latin: in some scripts one is a word.
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
-# The words by which a model says that a fact is about no person.
-_PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
-# Between the people of whom a note is true, and how many of them there may be.
+# What a model writes in "who" for a fact that is about no person.
+_SCOPE_WITHOUT_PERSON = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
+# What separates the handles in "who", and how many people one note may be about.
 _AND = re.compile(r",|&|\band\b")
 MOST_SUBJECTS = 2
 
 
 def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
-    """Return the JSON schema of a text that is one of these choices."""
+    """Return the JSON schema of a text with one of these values."""
     return {"type": "string", "enum": [choice.value for choice in choices]}
 
 
@@ -127,9 +128,9 @@ SCHEMA: Mapping[str, Any] = {
 class Screen(Struct, frozen=True):
     """What a proposal is checked against.
 
-    `people`: by handle. `to_ids` returns a text with mentions in the place of handles; None if a handle was not given
-    out. `language`: what chat was in, where that is not English; then a note has words of it as well. `streamer`: their
-    id.
+    `people`: by handle. `to_ids`: replaces the handles of a text by mentions; returns None if nobody has one of the
+    handles. `language`: the language of chat, "" for English; a note also gets search words in it. `streamer`: the
+    streamer's id.
     """
 
     people: Mapping[str, Participant]
@@ -142,8 +143,8 @@ class Screen(Struct, frozen=True):
 class ProposedChange(Struct, frozen=True):
     """A proposal that passed.
 
-    `repeats`, `replaces`: the ids of notes. `subject_id` None: about the channel. `fact` is empty where a repeat has no
-    fit length: the note that it repeats is confirmed all the same. `speaker` None: nobody said it.
+    `repeats`, `replaces`: the ids of notes. `subject_id`: None for a fact about the channel. `fact`: "" for a repeat of
+    no fit length, which still confirms its note. `speaker`: None if nobody in particular said it.
     """
 
     repeats: int | None
@@ -161,10 +162,10 @@ class ProposedChange(Struct, frozen=True):
 
 
 def answer_items(text: str, name: str = "notes") -> list[object] | None:
-    """Return the items of the list of this name in a model's answer, unchecked; None if it has no such list.
+    """Return the items of the list `name` in a model's answer, unchecked; None if it has no such list.
 
-    The list may have been cut off at the limit of the answer: its whole items count. They end at the first repeated
-    item, because a small model that repeats itself repeats for ever.
+    An answer that was cut off at its limit has the items that are whole. The list ends at the first repeated item,
+    because a small model may repeat itself for ever.
     """
     opening = re.search(rf'"{name}"\s*:\s*\[\s*', text)
     if opening is None:
@@ -187,7 +188,7 @@ def answer_items(text: str, name: str = "notes") -> list[object] | None:
 
 
 def checked_changes(proposal: object, screen: Screen) -> list[ProposedChange]:
-    """Check one proposal and return its change, or two where it is true of two people. Raises FactRefused."""
+    """Check one proposal and return its changes: one for each person that it is about. Raises FactRefused."""
     fields: Mapping[str, Any] = proposal if isinstance(proposal, dict) else {}
     subject_handles = fields.get("who")
     if not isinstance(subject_handles, str):
@@ -197,17 +198,17 @@ def checked_changes(proposal: object, screen: Screen) -> list[ProposedChange]:
     speaker_handle = fields.get("said_by") or ""
     if not isinstance(speaker_handle, str):
         raise FactRefused("malformed")
-    if subject_handles.strip() in _PLACES:
+    if subject_handles.strip() in _SCOPE_WITHOUT_PERSON:
         return [_change(fields, screen, None)]
     subjects = _subjects(subject_handles, screen)
     return [_change(fields, screen, subject, subjects) for subject in subjects]
 
 
 def _subjects(subject_handles: str, screen: Screen) -> list[Participant]:
-    """Return the people whom these handles name ("P1 and P2"), at most MOST_SUBJECTS. Raises FactRefused."""
+    """Return the people with these handles ("P1 and P2"), at most MOST_SUBJECTS. Raises FactRefused."""
     handles = _AND.split(subject_handles)
-    present = [_present(handle.strip(), screen) for handle in handles]
-    subjects = [person for person in present if person is not None]
+    people_or_none = [_person_of(handle.strip(), screen) for handle in handles]
+    subjects = [person for person in people_or_none if person is not None]
     somebody_is_unknown = len(subjects) < len(handles)
     somebody_is_named_twice = len(set(subjects)) < len(subjects)
     if somebody_is_unknown or somebody_is_named_twice or len(subjects) > MOST_SUBJECTS:
@@ -223,15 +224,15 @@ def _change(
 ) -> ProposedChange:
     """Return the change to the notes of one subject. Raises FactRefused.
 
-    `subject`: None for a fact about no person; then "who" is one of _PLACES. `subjects`: all the people of whom it is
-    true. "who", "said_by" and "fact" of the fields are texts.
+    `fields`: the proposal, in which "who", "said_by" and "fact" are known to be texts. `subject`: None for a fact about
+    no person. `subjects`: all the people that the fact is about.
     """
-    # The other fields may have any value: one odd field must not cost the whole note.
+    # Only those three fields were checked. Each of the others may have any value, which must not cost the whole note.
     confidence = _confidence(fields.get("confidence"))
     if confidence < LEAST_CONFIDENCE:
         raise FactRefused("confidence")
     repeats = _note_id(fields.get("repeats"))
-    # "observed" counts for people alone: what the channel is like everybody sees anyway
+    # only facts about people need "observed": everybody sees what the channel is like
     is_observed = subject is not None and fields.get("observed") is True
     speaker = None if is_observed else _speaker(fields, screen, subject)
     fact = _fact(
@@ -247,7 +248,7 @@ def _change(
         confidence = min(confidence, REPORTED_AT_MOST)
     scope = Scope.VIEWER
     if subject is None:
-        scope = _PLACES[fields["who"].strip()]
+        scope = _SCOPE_WITHOUT_PERSON[fields["who"].strip()]
     return ProposedChange(
         repeats=repeats,
         replaces=_note_id(fields.get("replaces")),
@@ -265,7 +266,7 @@ def _change(
 
 
 def _confidence(value: object) -> float:
-    """Return a confidence as a model gives it; CONFIDENCE if it is no number from 0 to 1."""
+    """Return the confidence that a model wrote; CONFIDENCE if it is no number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return CONFIDENCE
     if not 0 <= value <= 1:
@@ -274,9 +275,9 @@ def _confidence(value: object) -> float:
 
 
 def _observed(subject: Participant, screen: Screen) -> SourceKind:
-    """Return the source of what is observed of somebody.
+    """Return the source kind of an observation about somebody.
 
-    Of somebody silent it is what others said, unless it is the streamer, whom everybody watches.
+    Of somebody who wrote no line it is hearsay, except of the streamer, whom everybody watches.
     """
     if subject.lines:
         return SourceKind.OBSERVED
@@ -290,12 +291,12 @@ def _speaker(
     screen: Screen,
     subject: Participant | None,
 ) -> Participant | None:
-    """Return who said it: the person named as speaker, else the subject; None for nobody in particular.
+    """Return who said it: the person in "said_by", else the subject; None for nobody in particular.
 
-    Nobody in particular may have said it only of the channel. Raises FactRefused.
+    Raises FactRefused if the speaker wrote no line, or if a fact about a person has no speaker.
     """
     handle = (fields.get("said_by") or "").strip()
-    speaker = _present(handle, screen) if handle else subject
+    speaker = _person_of(handle, screen) if handle else subject
     if speaker is None and subject is not None:
         raise FactRefused("no_speaker")
     if speaker is None or speaker.lines:
@@ -311,7 +312,10 @@ def _fact(
     *,
     is_repeat: bool,
 ) -> str:
-    """Return a fact as it is stored about its subject; empty for a repeat of no fit length. Raises FactRefused."""
+    """Return a fact as it is stored; "" for a repeat of no fit length. Raises FactRefused.
+
+    `written`: the fact as the model wrote it, with handles.
+    """
     fact = screen.to_ids(clean(written).removesuffix("."))
     if fact is None:
         raise FactRefused("unknown_handle")
@@ -327,7 +331,7 @@ def _fact(
 
 
 def _without_subjects(fact: str, subjects: Sequence[Participant]) -> str:
-    """Return a fact without the subjects that it begins with: "<@1> and <@2> play chess" as "play chess"."""
+    """Return a fact without the subjects that it begins with: "<@1> and <@2> play chess" becomes "play chess"."""
     mentions = [re.escape(mention(person.viewer_id)) for person in subjects]
     any_subject = f"(?:{'|'.join(mentions)})"
     conjunction = r"(?:,| and| &)+ "
@@ -340,15 +344,15 @@ def _with_others(
     subject: Participant,
     subjects: Sequence[Participant],
 ) -> str:
-    """Return a fact about one of two people with the other in it: "play chess" as "play chess (with <@2>)"."""
+    """Return a fact of several people with the others in it: "play chess" becomes "play chess (with <@2>)"."""
     others = [mention(person.viewer_id) for person in subjects if person != subject]
     if not others or any(other in fact for other in others):
         return fact
     return f"{fact} (with {', '.join(others)})"
 
 
-def _present(handle: str, screen: Screen) -> Participant | None:
-    """Return the person of a handle; None if nobody has it. Raises FactRefused for somebody who is hidden."""
+def _person_of(handle: str, screen: Screen) -> Participant | None:
+    """Return the person with a handle; None if nobody has it. Raises FactRefused for somebody who is hidden."""
     person = screen.people.get(handle)
     if person is not None and person.hidden:
         raise FactRefused("hidden_person")
@@ -356,9 +360,9 @@ def _present(handle: str, screen: Screen) -> Participant | None:
 
 
 def with_speaker(change: ProposedChange, speaker: Participant) -> ProposedChange:
-    """Return the change as said by another person than the model says.
+    """Return a change with another speaker than the model named.
 
-    It never becomes its subject's own word by that: then it is returned as it is.
+    A change is returned as it is if that speaker is its subject: hearsay must not become their own words.
     """
     if speaker == change.speaker or speaker.viewer_id == change.subject_id:
         return change
@@ -376,7 +380,7 @@ def with_speaker(change: ProposedChange, speaker: Participant) -> ProposedChange
 def reported_by_twitch(
     change: ProposedChange, person: Participant | None
 ) -> ProposedChange:
-    """Return the change as Twitch's report: seen by everybody, and certain. `person`: who did it."""
+    """Return a change as Twitch's report: observed, and nearly certain. `person`: who did it, None for nobody."""
     return replace(
         change,
         speaker=person,
@@ -386,9 +390,9 @@ def reported_by_twitch(
 
 
 def states_of_another(fact: str, viewer_id: str) -> bool:
-    """Return whether a fact about somebody states what another person does or is: gossip, whoever's note it is."""
+    """Return whether a fact in somebody's note states what another person does or is. That would be gossip."""
     for match in _STATES.finditer(fact):
-        # one id for each of the two forms of _STATES
+        # _STATES has two forms, and each has its own group for the id
         stated_of = match[1] or match[2]
         if stated_of != viewer_id:
             return True
@@ -400,7 +404,7 @@ def _source_kind(
     subject: Participant | None,
     speaker: Participant | None,
 ) -> SourceKind:
-    """Return the source of a fact, by who says it of whom.
+    """Return the source kind of a fact, by who says it about whom.
 
     `subject`: None for a fact about the channel. `speaker`: None if nobody in particular said it.
     """
@@ -411,7 +415,7 @@ def _source_kind(
     others = set(ids_in(fact))
     if speaker is not None:
         others.discard(speaker.viewer_id)
-    # A viewer's word about other people is hearsay, also where the model calls it a fact about the channel.
+    # A viewer's words about other people are hearsay, even if the model calls them a fact about the channel.
     return SourceKind.REPORTED if others else SourceKind.OBSERVED
 
 
@@ -422,22 +426,21 @@ def checked_fact(
     links: bool = False,
     longest: int = LONGEST,
 ) -> str:
-    """Return a fact of fit length, free of what is never stored. Raises FactRefused.
+    """Check a fact, and return it without the ages of minors. Raises FactRefused.
 
-    The age of a minor is left out of it, where the rest is a sentence. `links`: it may have a link. `longest`: in
-    characters, with people as "somebody".
+    `links`: a link is allowed. `longest`: in characters, with each person counted as "somebody".
     """
     fact = without_ages(fact, privacy)
     if not fact:
         raise FactRefused("sensitive:minor_age")
-    bare = MENTION.sub("somebody", fact)
-    # a character of a script without spaces says as much as two letters: "我住东京"
-    length = len(bare) + len(UNSPACED.findall(bare))
-    if length < SHORTEST or len(bare) > longest:
+    without_ids = MENTION.sub("somebody", fact)
+    # a character of a script without spaces counts as two letters, because it says as much: "我住东京"
+    length = len(without_ids) + len(UNSPACED.findall(without_ids))
+    if length < SHORTEST or len(without_ids) > longest:
         raise FactRefused("length")
-    if _LABEL.search(bare):
+    if _LABEL.search(without_ids):
         raise FactRefused("forged_label")
-    category = never_stored(bare, privacy)
+    category = never_stored(without_ids, privacy)
     if category is not None:
         raise FactRefused(f"sensitive:{category}")
     fault = text_fault(fact, links=links)
@@ -447,36 +450,36 @@ def checked_fact(
 
 
 def without_ages(text: str, privacy: PrivacySettings) -> str:
-    """Return a text without the ages of minors, unless the settings allow them; empty where no sentence is left."""
+    """Return a text without the ages of minors, unless the settings allow them; "" if no sentence is left."""
     if "minor_age" in privacy.allow_categories:
         return text
     return without_minor_age(text)
 
 
 def text_fault(text: str, *, links: bool = False) -> str | None:
-    """Return the rule that refuses a sentence or a fact ("length", "markup", "link"); None if none does.
+    """Return the rule that refuses a sentence or fact ("length", "markup", "link"); None if none does.
 
-    `links`: it may have a link.
+    `links`: a link is allowed.
     """
     if len(text) > LONGEST_SENTENCE:
         return "length"
-    bare = MENTION.sub("somebody", text)
-    if _MARKUP.search(bare) or not _LETTERS.search(bare):
+    without_ids = MENTION.sub("somebody", text)
+    if _MARKUP.search(without_ids) or not _LETTERS.search(without_ids):
         return "markup"
-    if not links and (has_link(bare) or _LINK.search(bare)):
+    if not links and (has_link(without_ids) or _LINK.search(without_ids)):
         return "link"
     return None
 
 
 def never_stored(text: str, privacy: PrivacySettings) -> str | None:
-    """Return the category that keeps a text out of the memory; None if there is none."""
+    """Return the sensitive category that keeps a text out of the memory; None if it may be stored."""
     return sensitive_category(
         text, allow=frozenset(privacy.allow_categories), extra=privacy.never_store
     )
 
 
 def _note_id(value: object) -> int | None:
-    """Return a note's id, as a model writes it (12, "12" or "[12]"); None if the value cannot be read as one."""
+    """Return the id of a note that a model wrote (12, "12" or "[12]"); None if it wrote none."""
     match = _NOTE_ID.fullmatch(str(value))
     return int(match[1]) if match else None
 
@@ -486,7 +489,7 @@ def _choice(
     value: object,
     default: Choice,
 ) -> Choice:
-    """Return the choice that a model wrote; `default` if it is none of these."""
+    """Return the choice that a model wrote; `default` if it wrote none of them."""
     return next((choice for choice in choices if choice.value == value), default)
 
 
@@ -495,9 +498,9 @@ def _other_words(
     screen: Screen,
     fact: str,
 ) -> tuple[str, ...]:
-    """Return the words that a note may be asked for with, as far as its fact does not have them.
+    """Return the search words of a note that its fact does not have.
 
-    The words of the fact would count twice, and push the note before better ones.
+    A word that is also in the fact would count twice, and rank the note above better ones.
     """
     limit = 2 * WORDS_KEPT if screen.language else WORDS_KEPT
     fact_stems = set(stems(fact))
@@ -513,16 +516,16 @@ def _words(
     screen: Screen,
     limit: int,
 ) -> tuple[str, ...]:
-    """Return the words of a model's list by which a note is found, at most `limit`; none if it is no list.
+    """Return at most `limit` search words of a model's list; () if the value is no list.
 
-    They are few and short, so that no note can be stuffed with them, and nobody's handle.
+    They are few and short, so that no note can be stuffed with them. Handles are left out.
     """
     if not isinstance(value, list):
         return ()
     # a dict is a set that keeps its order
-    stored_words: dict[str, None] = {}
+    search_words: dict[str, None] = {}
     for written in value[:WORDS_READ]:
-        if len(stored_words) == limit:
+        if len(search_words) == limit:
             break
         if not isinstance(written, str):
             continue
@@ -532,5 +535,5 @@ def _words(
             continue
         word = word.casefold()
         if never_stored(word, screen.privacy) is None:
-            stored_words[word] = None
-    return tuple(stored_words)
+            search_words[word] = None
+    return tuple(search_words)
