@@ -24,9 +24,12 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, provisional_id
 from forgetmenot.twitch import chat_lines
 
+# Counts the lines that came, and what they added to the memory.
+Summary = Callable[[], Awaitable[dict[str, int]]]
 
-async def begin_summary(db: Database) -> Callable[[], Awaitable[dict[str, int]]]:
-    """Return a function that counts the lines that came since now, and what they added to the memory."""
+
+async def begin_summary(db: Database) -> Summary:
+    """Return a function that counts what comes from now on."""
     before = await line_counts(db)
     highest = await highest_ids(db)
 
@@ -59,9 +62,7 @@ async def replay(
     """
     clock = ManualClock()
     rest = list(items)
-    # A recording may begin with lines that have no time.
-    times = filter(None, map(_time, rest))
-    first = next(times, 0)
+    first = _first_time(rest)
     await clock.move_to(first)
     async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await bot.tasks.catch_up()
@@ -95,6 +96,16 @@ async def _summarise_rest(bot: Bot) -> None:
             raise ModelUnavailable(f"The rest could not be summarised. {trouble}")
 
 
+def _first_time(items: list[chat_lines.ChatItem]) -> int:
+    """Return when a recording begins (ms); 0 if it has no times."""
+    for item in items:
+        # It may begin with lines that have none.
+        at = _time(item)
+        if at:
+            return at
+    return 0
+
+
 def _time(item: chat_lines.ChatItem) -> int:
     """Return when an item was said (ms); 0 for one without a time."""
     if isinstance(item, ChatEvent | Redaction):
@@ -110,16 +121,18 @@ async def _play(
 ) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
+        at = _time(item)
         # before a long pause in the recording the tasks run at the times when a live bot would have run them
         last = clock.now()
         for silence in (SILENCE, STREAM_GAP):
             moment = last + silence + MEMORY_PASS_EVERY
-            if moment < _time(item):
+            if moment < at:
                 await clock.move_to(moment)
                 await bot.tasks.catch_up()
-        await clock.move_to(_time(item))
+        await clock.move_to(at)
         await bot.hear(item)
-        if isinstance(item, ChatEvent) and bot.engine.is_asked(item):
+        is_question = isinstance(item, ChatEvent) and bot.engine.is_asked(item)
+        if is_question:
             await bot.settle()
         await bot.tasks.catch_up()
         if number % PROGRESS_EVERY == 0:
@@ -167,10 +180,12 @@ def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
     no_chat = chat_lines.Unparsed | chat_lines.OtherLine
     if any(not isinstance(item, no_chat) for item in items):
         return items
-    examples = [f"\n  {name}: {example}" for name, example in FORMATS.items()]
+    examples = ""
+    for name, line in FORMATS.items():
+        examples += f"\n  {name}: {line}"
     raise InputError(
         f"No line of {path} is chat in {kind} format."
-        f" Choose --format by what a line looks like:{''.join(examples)}"
+        f" Choose --format by what a line looks like:{examples}"
     )
 
 
@@ -190,14 +205,19 @@ def _csv_item(position: int, row: list[str]) -> chat_lines.ChatItem:
     if len(row) != _CSV_COLUMNS:
         return chat_lines.Unparsed()
     sender, date, message = (part.strip() for part in row)
-    if not sender or not _MS.fullmatch(date) or int(date) > _LAST_MOMENT:
+    if not sender or not _MS.fullmatch(date):
+        return chat_lines.Unparsed()
+    at = int(date)
+    if at > _LAST_MOMENT:
         return chat_lines.Unparsed()
     login = sender.casefold()
     if not _LOGIN.fullmatch(login):
         # a display name in another script: the same login for the same sender
-        login = f"made_{_hashed(login)[:16]}"
+        digest = _hashed(login)
+        login = f"made_{digest[:16]}"
     # Two lines may be alike in all but their position.
-    key = "\x1f".join((str(position), sender, date, message))
+    parts = (str(position), sender, date, message)
+    key = "\x1f".join(parts)
     return ChatEvent(
         id=_hashed(key),
         kind=EventKind.MESSAGE,
@@ -205,7 +225,7 @@ def _csv_item(position: int, row: list[str]) -> chat_lines.ChatItem:
         login=login,
         display_name=defang(sender),
         text=chat_lines.safe_text(message),
-        at=int(date),
+        at=at,
     )
 
 
