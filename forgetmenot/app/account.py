@@ -200,9 +200,13 @@ def watch_channel(
     `reported`: whether Twitch's events report the channel's state, which is asked for less often then. `corrected`:
     Twitch's answer with what was reported since.
     """
+
+    def own_role() -> Role | None:
+        return _own_role(account.chat)
+
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
-    bot.outbox.pace.moderates = lambda: _own_role(account.chat) in ROLES_WITH_HIGH_LIMIT
-    bot.permission.role = lambda: _own_role(account.chat)
+    bot.outbox.pace.moderates = lambda: own_role() in ROLES_WITH_HIGH_LIMIT
+    bot.permission.role = own_role
     bot.permission.is_banned = lambda: account.chat.is_banned
 
     async def look() -> None:
@@ -222,7 +226,8 @@ def watch_channel(
         if not await account.login.exists():
             return
         if not bot.me.user_id:
-            bot.become(await account.recognised())
+            me = await account.recognised()
+            bot.become(me)
         await account.sign_in_to_chat()
 
     async def find_videos() -> None:
@@ -257,8 +262,12 @@ def _nearest(videos: list[Video], began_at: int) -> Video | None:
     """Return the video that began with a stream; None if there is none."""
     if not videos:
         return None
-    nearest = min(videos, key=lambda video: abs(video.at - began_at))
-    if abs(nearest.at - began_at) > SAME_BEGIN:
+
+    def distance(video: Video) -> int:
+        return abs(video.at - began_at)
+
+    nearest = min(videos, key=distance)
+    if distance(nearest) > SAME_BEGIN:
         return None
     return nearest
 
@@ -337,7 +346,8 @@ class DeviceLogin:
         code = await begin_device_login(self._settings(), scopes)
         await self.aclose()
         await load_off_the_loop("segno")
-        expires_at = SystemClock().now() + code.expires_in * SECOND
+        now = SystemClock().now()
+        expires_at = now + code.expires_in * SECOND
         self._login = PendingLogin(account, code, expires_at)
         work = self._finish(self._login, scopes)
         self._waiting = asyncio.create_task(work, name="log-in by code")
@@ -373,11 +383,12 @@ class DeviceLogin:
         login = self._login
         if login is None:
             return None
-        path, size = _qr_path(login.code.address)
+        code = login.code
+        path, size = _qr_path(code.address)
         return {
             "account": login.account,
-            "code": login.code.user_code,
-            "address": login.code.address,
+            "code": code.user_code,
+            "address": code.address,
             "until": login.until,
             "qr": path,
             "size": size,
@@ -398,4 +409,5 @@ def _qr_path(text: str) -> tuple[str, int]:
         for x, is_dark in enumerate(row):
             if is_dark:
                 squares.append(f"M{x} {y}h1v1h-1z")
-    return "".join(squares), len(rows)
+    path = "".join(squares)
+    return path, len(rows)

@@ -143,7 +143,12 @@ def program_in(system: str, content: bytes) -> str:
     if command is None:
         return ""
     quoted_program = command[1]
-    return _UNIT_ESCAPE.sub(lambda sign: _UNIT_SIGNS[sign[0]], quoted_program)
+    return _UNIT_ESCAPE.sub(_unescaped, quoted_program)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """Return the sign that an escape in a systemd unit stands for."""
+    return _UNIT_SIGNS[escape[0]]
 
 
 def entry() -> Path:
@@ -156,7 +161,8 @@ def entry() -> Path:
         return programs / "Startup" / f"{NAME}.cmd"
     if sys.platform == "darwin":
         return home / "Library" / "LaunchAgents" / f"{NAME}.plist"
-    settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    config = home / ".config"
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or config)
     return settings / "systemd" / "user" / f"{NAME}.service"
 
 
@@ -165,7 +171,8 @@ def _files() -> list[Path]:
     unit = entry()
     if unit.suffix != ".service":
         return [unit]
-    return [unit, unit.parent / "default.target.wants" / unit.name]
+    link = unit.parent / "default.target.wants" / unit.name
+    return [unit, link]
 
 
 def content_of(system: str, command: Sequence[str]) -> bytes:
@@ -186,12 +193,11 @@ def content_of(system: str, command: Sequence[str]) -> bytes:
         }
         return plistlib.dumps(agent)
     words = [_quoted(word) for word in command]
+    program = words[0]
     # systemd replaces variables in all words but the first, so `$` is doubled there
     options = [word.replace("$", "$$") for word in words[1:]]
-    unit = _UNIT.format(
-        command=" ".join([words[0], *options]),
-        restart_s=RESTART_S,
-    )
+    line = " ".join([program, *options])
+    unit = _UNIT.format(command=line, restart_s=RESTART_S)
     return unit.encode()
 
 

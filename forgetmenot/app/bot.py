@@ -68,7 +68,7 @@ from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import Account, login_folder
-from forgetmenot.settings.prices import TokenCounts
+from forgetmenot.settings.prices import CountsByModel
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, counts, events, streams
 from forgetmenot.store.backup import checked_start, leftovers
@@ -284,7 +284,8 @@ class Bot:
 
     async def _say_and_pin(self, account: BotAccount, text: str) -> Outcome:
         """Say a line in chat and pin it; nothing is said where it could not be pinned."""
-        lacking = await account.lacks({Account.BOT: (PIN_SCOPE,)})
+        needed = {Account.BOT: (PIN_SCOPE,)}
+        lacking = await account.lacks(needed)
         if lacking:
             return Outcome(OutcomeKind.REFUSED, lacking)
         sent = await self.outbox.say_line(text)
@@ -336,17 +337,15 @@ class Bot:
         saving = await self.spending.saving()
         return saving < Saving.SPEAKING_UP
 
-    async def _used(
-        self,
-    ) -> tuple[Mapping[str, TokenCounts], Mapping[str, TokenCounts]]:
+    async def _used(self) -> tuple[CountsByModel, CountsByModel]:
         """Return what the last 24 hours and the current stream used, by model."""
         now = self.clock.now()
-        began = now
-        stream = await streams.current_id(self.db)
-        if stream is not None:
-            began = await streams.start_of(self.db, stream)
+        began_at = now
+        stream_id = await streams.current_id(self.db)
+        if stream_id is not None:
+            began_at = await streams.start_of(self.db, stream_id)
         of_day = await counts.tokens_by_model(self.db, since=now - DAY)
-        of_stream = await counts.tokens_by_model(self.db, since=began)
+        of_stream = await counts.tokens_by_model(self.db, since=began_at)
         return of_day, of_stream
 
     async def hear(self, item: ChatItem) -> None:
@@ -367,17 +366,19 @@ class Bot:
         title = await without_erased_names(self.db, state.title)
         state = replace(state, title=title)
         await self.stream_tracker.live(state, now)
+        started_at = state.started_at or ""
         values = {
             "title": title,
             "category": state.category,
             "live": FLAGS[state.live],
-            "started_at": str(state.started_at or ""),
+            "started_at": str(started_at),
         }
         async with self.db.write() as tx:
             await channel_state.put(tx, values, now)
         # Only a change during a stream is an event of it.
         was_live = before.get("live") == FLAGS[True]
-        if state.live and was_live and before.get("id"):
+        is_known = bool(before.get("id"))
+        if state.live and was_live and is_known:
             for event in channel_changes(before, values, now):
                 self.ingest.take(event)
 
@@ -431,7 +432,8 @@ class Bot:
 
     async def _sweep_notes(self) -> None:
         settings = self.settings().memory
-        await sweep_notes(self.db, settings, self.clock.certain())
+        now = self.clock.certain()
+        await sweep_notes(self.db, settings, now)
 
     async def memory_pass(self, *, everything: bool = False) -> None:
         """Compact chat, extract notes, and recompose the prompt's prefix.
@@ -534,9 +536,12 @@ async def open_bot(
                 file_check=file_check,
             )
             await _start(bot)
-            writer = keep_going("writer", bot.ingest.run)
-            queue = keep_going("queue", bot.outbox.run)
-            tasks = [asyncio.create_task(work) for work in (writer, queue)]
+            writing = keep_going("writer", bot.ingest.run)
+            sending = keep_going("queue", bot.outbox.run)
+            tasks = [
+                asyncio.create_task(writing),
+                asyncio.create_task(sending),
+            ]
             try:
                 yield bot
             finally:
@@ -562,7 +567,8 @@ async def _start(bot: Bot) -> None:
         known["bot_login"] = bot.me.login
     async with bot.db.write() as tx:
         await channel_state.put(tx, known, now)
-    off_since = await channel_state.value_since(bot.db, "live", FLAGS[False])
+    off = FLAGS[False]
+    off_since = await channel_state.value_since(bot.db, "live", off)
     if off_since is not None:
         await bot.stream_tracker.end_stopped(off_since, now)
     # before anything is stored: who opted out while the disk was full is not, and who is to be erased is known by then

@@ -41,7 +41,7 @@ from forgetmenot.network import body_of, web_session
 from forgetmenot.operations.actions import CHAT
 from forgetmenot.ports import BotState
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
-from forgetmenot.settings.live_settings import LiveSettings, presets
+from forgetmenot.settings.live_settings import LiveSettings, NewValues, presets
 from forgetmenot.settings.load import supplied_client_id
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider
 from forgetmenot.store.counts import Meter
@@ -180,6 +180,8 @@ class SetupService:
         past_chat = None
         if self.past_chat is not None:
             past_chat = self.past_chat.state
+        has_key = await asyncio.to_thread(self.has_key, model)
+        persona = settings.bot.persona
         return {
             "channel": {
                 "name": settings.twitch.channel,
@@ -188,9 +190,9 @@ class SetupService:
             },
             "character": {
                 "name": settings.bot.name,
-                "persona": settings.bot.persona,
+                "persona": persona,
                 "presets": presets(say),
-                "own": not _is_preset(settings.bot.persona),
+                "own": not _is_preset(persona),
                 "sample": say("setup.sample"),
             },
             "model": {
@@ -199,7 +201,7 @@ class SetupService:
                 "model": model.reply_model,
                 "local": is_loopback(model.base_url),
                 "trouble": say.reason(bot.model_trouble),
-                "key_kept": await asyncio.to_thread(self.has_key, model),
+                "key_kept": has_key,
                 "terms": say.reason(TERMS),
                 "key_page": KEY_PAGE,
                 "example": EXAMPLE,
@@ -228,7 +230,8 @@ class SetupService:
         if model.provider is Provider.OFFLINE:
             return False
         environment = self.environment(model)
-        return bool(environment.get(key_variable(model)))
+        key = environment.get(key_variable(model))
+        return bool(key)
 
     def environment(self, model: ModelSettings) -> Mapping[str, str]:
         """Return the environment with the key that is kept for a model."""
@@ -262,7 +265,7 @@ class SetupService:
             secrets=self.secrets,
         )
 
-    async def change(self, values: Mapping[tuple[str, str], object]) -> None:
+    async def change(self, values: NewValues) -> None:
         """Change settings, by table and key. Raises SettingsError."""
         await asyncio.to_thread(self.settings.change, values, check_settings)
         if self.control is not None:
@@ -290,14 +293,14 @@ async def step_character(
     persona: str,
 ) -> Answer:
     """Keep name and character."""
-    if not name.strip():
+    name = name.strip()
+    if not name:
         raise InputError(setup.say("setup.no_name"))
-    await setup.change(
-        {
-            ("bot", "name"): name.strip(),
-            ("bot", "persona"): persona.strip(),
-        }
-    )
+    values = {
+        ("bot", "name"): name,
+        ("bot", "persona"): persona.strip(),
+    }
+    await setup.change(values)
     return setup.done()
 
 
@@ -331,7 +334,8 @@ async def step_sample(
 
 def _has_model(setup: SetupService, model: ModelSettings) -> bool:
     """Return whether the bot that runs replies by this model. Raises InputError while it starts."""
-    return setup.running().bot.models.reply.name == model.reply_model
+    models = setup.running().bot.models
+    return models.reply.name == model.reply_model
 
 
 # ── model ───────────────────────────────────────────────────────────────────────────────────────
@@ -348,13 +352,8 @@ async def step_programs(_setup: SetupService) -> Answer:
     for name, address, models in zip(LOCAL_PROGRAMS, addresses, lists, strict=True):
         if models is None:
             continue
-        programs.append(
-            {
-                "name": name,
-                "base_url": address,
-                "models": models,
-            }
-        )
+        program = {"name": name, "base_url": address, "models": models}
+        programs.append(program)
     return {"ok": True, "programs": programs}
 
 
@@ -370,9 +369,10 @@ async def step_models(
     address = base_url.strip().rstrip("/")
     if not address:
         raise InputError(setup.say("setup.no_address"))
-    has_scheme = "://" in address
-    is_local = is_loopback(address if has_scheme else f"http://{address}")
-    if not has_scheme:
+    if "://" in address:
+        is_local = is_loopback(address)
+    else:
+        is_local = is_loopback(f"http://{address}")
         scheme = "http" if is_local else "https"
         address = f"{scheme}://{address}"
     # A program on this computer asks for none.
@@ -427,14 +427,13 @@ async def step_model(
         await asyncio.to_thread(keep_key, setup.secrets, chosen, key)
         # Another key alone changes no setting that the bot is built from.
         setup.settings.restart()
-    await setup.change(
-        {
-            ("model", "provider"): chosen.provider,
-            ("model", "base_url"): chosen.base_url,
-            ("model", "reply_model"): chosen.reply_model,
-            ("model", "memory_model"): chosen.memory_model,
-        }
-    )
+    values = {
+        ("model", "provider"): chosen.provider,
+        ("model", "base_url"): chosen.base_url,
+        ("model", "reply_model"): chosen.reply_model,
+        ("model", "memory_model"): chosen.memory_model,
+    }
+    await setup.change(values)
     return setup.done("model_works", model=chosen.reply_model, said=words)
 
 
@@ -494,7 +493,8 @@ async def step_sources(
     from forgetmenot.hearing.sources import text_sources
 
     stored_password = await asyncio.to_thread(setup.secrets.load, OBS_PASSWORD)
-    sources = await text_sources(obs.strip(), password or stored_password or "")
+    tried_password = password or stored_password or ""
+    sources = await text_sources(obs.strip(), tried_password)
     if password:
         await asyncio.to_thread(setup.secrets.save, OBS_PASSWORD, password)
         setup.settings.restart()
@@ -512,15 +512,15 @@ async def step_hearing(
 ) -> Answer:
     """Keep where the streamer's captions come from; all empty: nothing is heard."""
     source = source.strip()
-    await setup.change(
-        {
-            # Without a source of its texts OBS is of no use.
-            ("hearing", "obs"): obs.strip() if source else "",
-            ("hearing", "source"): source,
-            ("hearing", "captions"): captions.strip(),
-            ("hearing", "programs"): programs,
-        }
-    )
+    # Without a source of its texts OBS is of no use.
+    address = obs.strip() if source else ""
+    values = {
+        ("hearing", "obs"): address,
+        ("hearing", "source"): source,
+        ("hearing", "captions"): captions.strip(),
+        ("hearing", "programs"): programs,
+    }
+    await setup.change(values)
     return setup.done()
 
 
@@ -562,7 +562,8 @@ async def step_post_recap(
     picture: bytes = b"",
 ) -> Answer:
     """Post it to Discord, or once more. `picture`: of the evening, as the dock drew it. Raises WebhookError."""
-    await setup.recaps().post(stream, again=again, picture=picture)
+    recaps = setup.recaps()
+    await recaps.post(stream, again=again, picture=picture)
     return DONE
 
 
@@ -587,13 +588,15 @@ async def step_try(
     """Return what it would say to that, without sending or doing anything. Raises ModelError."""
     if not text.strip() or len(text) > LONGEST_MESSAGE:
         raise InputError(reason("text_needed", most=LONGEST_MESSAGE))
-    preview = await try_out(setup.running().bot, viewer, text)
+    bot = setup.running().bot
+    preview = await try_out(bot, viewer, text)
     return {"ok": True, **preview}
 
 
 async def step_listen(setup: SetupService, *, on: bool) -> Answer:
     """Stop hearing the streamer at once, or go on. Raises StoreError."""
-    await setup.running().stream.listen(on=on)
+    stream = setup.running().stream
+    await stream.listen(on=on)
     return DONE
 
 
@@ -604,8 +607,9 @@ async def step_mode(
     sure: bool = False,
 ) -> Answer:
     """Switch the mode. To speak without an AI model is asked about first. `sure`: that was answered with yes."""
-    offline = setup.settings().model.provider is Provider.OFFLINE
-    if mode is not Mode.SHADOW and offline and not sure:
+    has_no_model = setup.settings().model.provider is Provider.OFFLINE
+    speaks = mode is not Mode.SHADOW
+    if speaks and has_no_model and not sure:
         return {
             "ok": False,
             "ask": setup.say("setup.no_model_question"),
@@ -648,10 +652,11 @@ def _translated_preset(setup: SetupService, language: Language) -> str | None:
     persona = setup.settings().bot.persona
     old_presets = list(presets(setup.say).values())
     new_presets = list(presets(language).values())
-    # Their titles are in the language as well, so only the order tells which is which.
-    if persona in old_presets:
-        return new_presets[old_presets.index(persona)]
-    return None
+    if persona not in old_presets:
+        return None
+    # Their titles are in the language as well, so only the order shows which is which.
+    position = old_presets.index(persona)
+    return new_presets[position]
 
 
 async def step_autostart(setup: SetupService, *, on: bool) -> Answer:
@@ -678,9 +683,10 @@ async def step_backup(setup: SetupService) -> Answer:
 
 async def step_obs(setup: SetupService) -> Answer:
     """Write the page that OBS is pointed to; its address. Raises StoreError."""
-    token = await asyncio.to_thread(security.token_in, setup.folder)
+    folder = setup.folder
+    token = await asyncio.to_thread(security.token_in, folder)
     port = setup.settings().dock.port
-    page = await asyncio.to_thread(obs_page.write, setup.folder, port, token, setup.say)
+    page = await asyncio.to_thread(obs_page.write, folder, port, token, setup.say)
     address = page.absolute().as_uri()
     return {**DONE, "address": address}
 
@@ -690,7 +696,8 @@ async def step_connect(setup: SetupService) -> Answer:
     # imported here: while the interface is off, nothing of it is
     from forgetmenot.local_api.server import PREFIX, TOKEN_FILE
 
-    token = await asyncio.to_thread(security.token_in, setup.folder, file=TOKEN_FILE)
+    folder = setup.folder
+    token = await asyncio.to_thread(security.token_in, folder, file=TOKEN_FILE)
     port = setup.settings().dock.port
     address = f"http://{security.HOST}:{port}{PREFIX}"
     return {**DONE, "address": address, "token": token}
@@ -748,7 +755,8 @@ async def models_at(base_url: str, key: str = "") -> list[str] | None:
     """Return the models that a server lists; None if nothing that does answers there."""
     within_s = LOOK_FOR_S if is_loopback(base_url) else ASK_WITHIN_S
     timeout = aiohttp.ClientTimeout(total=within_s)
-    url = f"{base_url.rstrip('/')}/models"
+    address = base_url.rstrip("/")
+    url = f"{address}/models"
     headers = {}
     # A key is sent nowhere in the clear.
     if key and base_url.startswith("https://"):
@@ -760,8 +768,8 @@ async def models_at(base_url: str, key: str = "") -> list[str] | None:
             session.get(url, headers=headers, allow_redirects=False) as answer,
         ):
             body = await body_of(answer, LARGEST_LIST)
-        answered = msgspec.json.decode(body, type=dict[str, Any])
-        models = answered["data"][:MOST_MODELS]
+        listing = msgspec.json.decode(body, type=dict[str, Any])
+        models = listing["data"][:MOST_MODELS]
         return [str(model["id"]) for model in models]
     # Whatever else listens there may answer anything.
     except (aiohttp.ClientError, OSError, TimeoutError, *ODD_INPUT):
@@ -813,8 +821,10 @@ _STEPS = (
     step_connect,
     step_quit,
 )
-# By name: the JSON that a step takes, and its function.
-STEPS: dict[str, tuple[type[msgspec.Struct], _Step]] = {}
+# The JSON that a step takes, and its function.
+_ShapedStep = tuple[type[msgspec.Struct], _Step]
+# By the step's name.
+STEPS: dict[str, _ShapedStep] = {}
 for _function in _STEPS:
     _name = _function.__name__.removeprefix("step_")
     STEPS[_name] = (_shape(_function), _function)
