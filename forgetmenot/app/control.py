@@ -69,20 +69,25 @@ class BotControl:
         for task in bot.tasks.all:
             if task.trouble:
                 task_troubles.append(task.trouble)
+        phase = "none"
+        phase_trouble = ""
         connection = self._status.connection()
-        phase = connection.phase.value if connection else "none"
-        # another channel was chosen: the bot of this one runs until the next one is built
-        channel = self._settings().twitch.channel
-        if connection and channel != self._channel:
-            phase = Phase.CONNECTING.value
+        if connection is not None:
+            phase = connection.phase.value
+            phase_trouble = connection.error
+            # another channel was chosen: the bot of this one runs until the next one is built
+            channel = self._settings().twitch.channel
+            if channel != self._channel:
+                phase = Phase.CONNECTING.value
+        models = bot.models
         return BotState(
             login=bot.me.login,
             phase=phase,
-            phase_trouble=connection.error if connection else "",
+            phase_trouble=phase_trouble,
             login_trouble=self._status.login_trouble(),
-            reply_model=bot.models.reply.name,
-            memory_model=bot.models.memory.name,
-            model_trouble=bot.models.trouble or bot.models.prompt_cut or "",
+            reply_model=models.reply.name,
+            memory_model=models.memory.name,
+            model_trouble=models.trouble or models.prompt_cut or "",
             file_trouble=bot.file_watch.trouble,
             memory_trouble=bot.ingest.trouble or bot.memory_trouble,
             task_troubles=tuple(task_troubles),
@@ -102,10 +107,11 @@ class BotControl:
 
         bot = self.bot
         settings = self._settings()
-        state = await channel_state.read_all(bot.db)
+        channel = await channel_state.read_all(bot.db)
         language = in_language(settings.bot.language)
         now = bot.clock.now()
-        checks = running_checks(self.state(), settings, state, now, language)
+        state = self.state()
+        checks = running_checks(state, settings, channel, now, language)
         if not everything:
             return checks
         subject = Examined(
@@ -175,9 +181,10 @@ async def try_out(
     keeper = None if changed else bot.keeper
     safe_login = _NO_LOGIN.sub("", login)
     name = safe_login[:LONGEST_NAME] or "somebody"
+    line = clean(text)
     trigger, composed = await explain.preview(
         name,
-        clean(text)[:LONGEST_MESSAGE],
+        line[:LONGEST_MESSAGE],
         db=bot.db,
         settings=settings,
         clock=bot.clock,
@@ -198,13 +205,9 @@ async def try_out(
         decision = await _decision(bot, reply.proposal, trigger)
     recalled_notes = []
     for recalled in material.notes:
-        fact = with_names(recalled.note.fact, material.names)
-        recalled_notes.append(
-            {
-                "id": recalled.note.id,
-                "fact": fact,
-            }
-        )
+        note = recalled.note
+        fact = with_names(note.fact, material.names)
+        recalled_notes.append({"id": note.id, "fact": fact})
     polished = polish(reply.say, context)
     return {
         "text": polished.text,

@@ -169,8 +169,10 @@ def _versions(_subject: Examined) -> Finding:
     ours = f"ForgetMeNot {__version__}, Python {python}, SQLite {SQLITE_VERSION}"
     packages = []
     for name in PACKAGES:
-        packages.append(f"{name} {metadata.version(name)}")
-    return ok_as(f"{ours}; {', '.join(packages)}.")
+        version = metadata.version(name)
+        packages.append(f"{name} {version}")
+    packages_text = ", ".join(packages)
+    return ok_as(f"{ours}; {packages_text}.")
 
 
 def _folder(subject: Examined) -> Finding:
@@ -199,13 +201,15 @@ def _disk(subject: Examined) -> Finding:
 
 def _decimal(number: float, language: Language) -> str:
     """Return a number with one decimal."""
-    return f"{number:.1f}".replace(".", language("decimal"))
+    text = f"{number:.1f}"
+    return text.replace(".", language("decimal"))
 
 
 async def _clock(subject: Examined) -> Finding:
     """Compare this computer's time with Twitch's, by the date of an answer; any answer will do."""
+    url = subject.settings.twitch.helix_url
     try:
-        _, date = await _get(subject.settings.twitch.helix_url)
+        _, date = await _get(url)
         server_time = parsedate_to_datetime(date).timestamp()
     except _UNREACHABLE as error:
         why = subject.language.reason(network_reason(error))
@@ -301,7 +305,8 @@ async def _bot(subject: Examined) -> Finding:
 def _login(subject: Examined) -> Finding:
     settings = subject.settings
     if not settings.twitch.client_id:
-        unset = reason("client_unset", make_app=reason("make_app"))
+        make_app = reason("make_app")
+        unset = reason("client_unset", make_app=make_app)
         return trouble(unset, "setup_fix", WARN)
     # what is stored here is looked at; Twitch is not asked, because asking would renew the log-in
     folder = login_folder(subject.database)
@@ -324,9 +329,9 @@ async def _model(subject: Examined) -> Finding:
     if model.provider is Provider.GEMINI:
         return await asyncio.to_thread(_gemini_key, subject)
     # The list of models costs nothing, and refuses a wrong key as a reply would.
-    url = f"{model.base_url.rstrip('/')}/models"
+    address = model.base_url.rstrip("/")
     try:
-        status, _ = await _get(url)
+        status, _ = await _get(f"{address}/models")
     except _UNREACHABLE as error:
         kind = type(error).__name__
         away = reason("server_away", url=model.base_url, error=kind)
@@ -354,7 +359,8 @@ def _gemini_key(subject: Examined) -> Finding:
 async def _get(url: str) -> tuple[int, str]:
     """Return status and date of an answer."""
     async with web_session(_ANSWER_TIMEOUT) as session, session.get(url) as answer:
-        return answer.status, answer.headers.get("Date", "")
+        date = answer.headers.get("Date", "")
+        return answer.status, date
 
 
 # One check; a coroutine, or run in a thread.
@@ -391,6 +397,7 @@ def running_checks(
     `channel`: the channel's state, which knows what was not heard. `now`: in ms. Pure.
     """
     gaps = _gaps(channel, now, language)
+    task_trouble = _task_troubles(state, language)
     findings = {
         "chat": _chat(state, settings, gaps, language),
         "login": _signed_in(state),
@@ -398,7 +405,7 @@ def running_checks(
         "model": _running_model(state, settings),
         "summaries": _part(state.memory_trouble, "again_fix"),
         "memory_file": _part(state.file_trouble, "file_fix"),
-        "tasks": _part(_task_troubles(state, language), "again_fix"),
+        "tasks": _part(task_trouble, "again_fix"),
         "spending": _part(state.saving, "again_fix"),
         "dock": _part(state.port_trouble, "port_fix"),
         "settings": ok_as(state.settings_file),
@@ -450,9 +457,12 @@ def _gaps(
     gaps = gaps_sentence(channel, now, language)
     if not gaps:
         return ""
-    stored_reason = read_reason(channel.get("gap_reason", ""))
-    cause = language.reason(stored_reason).rstrip(".")
-    return f"{gaps} ({cause})." if cause else f"{gaps}."
+    stored_reason = channel.get("gap_reason", "")
+    gap_reason = read_reason(stored_reason)
+    cause = language.reason(gap_reason).rstrip(".")
+    if not cause:
+        return f"{gaps}."
+    return f"{gaps} ({cause})."
 
 
 def _chat(

@@ -347,9 +347,10 @@ async def _live(
     account: TwitchAccount | None,
 ) -> None:
     """Run until a stop is requested, or the channel cannot be read at all."""
+    now = bot.clock.now()
     # Counted per run; when the last one was stays.
     async with bot.db.write() as tx:
-        await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())
+        await channel_state.put(tx, {"gaps": "0"}, now)
     try:
         with short_pauses():
             async with asyncio.TaskGroup() as group:
@@ -468,9 +469,10 @@ async def keep_gap(bot: Bot, gap: Gap) -> None:
     )
     if length < SHORTEST_GAP:
         return
-    earlier = await channel_state.read(bot.db, "gaps")
+    earlier_gaps = await channel_state.read(bot.db, "gaps")
+    gaps = int(earlier_gaps or 0) + 1
     values = {
-        "gaps": str(int(earlier or 0) + 1),
+        "gaps": str(gaps),
         "gap_from": str(gap.from_ms),
         "gap_to": str(gap.to_ms),
         "gap_reason": gap.reason,

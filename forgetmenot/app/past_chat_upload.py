@@ -81,8 +81,9 @@ class PastChatUpload:
         if self._is_busy or file_count >= FILES_LIMIT:
             raise InputError(reason("past_busy"))
         limit = min(BYTES_LIMIT, self._free_bytes())
+        announced = size or 0
         # Where the disk is full already, a file of any size is too large.
-        if (size or 0) > limit:
+        if announced > limit:
             raise InputError(reason("past_too_large"))
         async with self._taking:
             # in a folder of its own: two may have the same name
@@ -117,15 +118,17 @@ class PastChatUpload:
             looked_at = 0
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
-                if file.tell() > BYTES_LIMIT:
+                size = file.tell()
+                if size > BYTES_LIMIT:
                     raise InputError(reason("past_too_large"))
-                if file.tell() - looked_at >= LOOK_EVERY:
-                    looked_at = file.tell()
+                if size - looked_at >= LOOK_EVERY:
+                    looked_at = size
                     if self._free_bytes() < 0:
                         raise InputError(reason("past_too_large"))
             # an erasure has written anew what came of it, without somebody
             written = os.fstat(file.fileno())
-            is_replaced = not os.path.samestat(written, path.stat())
+            at_path = path.stat()
+            is_replaced = not os.path.samestat(written, at_path)
         if is_replaced:
             raise InputError(reason("past_gone", path=path.name))
 

@@ -85,20 +85,23 @@ class PeriodicTasks:
     async def catch_up(self) -> None:
         """Run whatever is due, in order."""
         for task in self.all:
-            if self._clock.now() >= task.due_at:
-                await task.do(self._clock.now())
+            now = self._clock.now()
+            if now >= task.due_at:
+                await task.do(now)
 
     async def do(self, name: str) -> None:
         """Run one of them now, due or not."""
         tasks_by_name = {task.name: task for task in self.all}
-        await tasks_by_name[name].do(self._clock.now())
+        task = tasks_by_name[name]
+        await task.do(self._clock.now())
 
     def start(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
         """Run each in an asyncio task of its own."""
         running = []
         for task in self.all:
             work = self._run_for_ever(task)
-            running.append(group.create_task(work, name=task.name))
+            asyncio_task = group.create_task(work, name=task.name)
+            running.append(asyncio_task)
         return running
 
     async def _run_for_ever(self, task: PeriodicTask) -> None:

@@ -82,9 +82,10 @@ class RecapSharing:
         if not recap.folder and not recap.post_at_once:
             return
         now = self._clock.now()
+        to_share = await streams.to_share(self._db, now - RECENT)
         # one stream that fails does not keep the others from being shared
         failure: ForgetMeNotError | None = None
-        for stream in await streams.to_share(self._db, now - RECENT):
+        for stream in to_share:
             stream_id = stream["id"]
             is_unposted = recap.post_at_once and stream["posted_at"] is None
             try:
@@ -124,7 +125,8 @@ class RecapSharing:
             if text is None:
                 raise InputError(reason("nothing_here"))
             now = self._clock.now()
-            if not await streams.claim_post(tx, stream_id, now, again=again):
+            claimed = await streams.claim_post(tx, stream_id, now, again=again)
+            if not claimed:
                 raise InputError(reason("already_handled"))
             # written down before it is sent: a copy of the memory that is older does not post it again
             started_at = await streams.start_of(tx, stream_id)
@@ -176,7 +178,8 @@ async def send(
         raise WebhookError(reason("webhook_unknown"), lost=True) from None
     if not 200 <= status < 300:
         code = "webhook_away" if status == 429 else "webhook_refused"
-        raise WebhookError(reason(code, status=status), lost=status >= 500)
+        refused = reason(code, status=status)
+        raise WebhookError(refused, lost=status >= 500)
 
 
 def _message(text: str, picture: bytes) -> aiohttp.FormData:
@@ -184,7 +187,8 @@ def _message(text: str, picture: bytes) -> aiohttp.FormData:
     embed: dict[str, object] = {"description": _within(text)}
     form = aiohttp.FormData()
     if picture:
-        embed["image"] = {"url": f"attachment://{PICTURE_FILE}"}
+        url = f"attachment://{PICTURE_FILE}"
+        embed["image"] = {"url": url}
         form.add_field(
             "files[0]",
             picture,
@@ -195,7 +199,8 @@ def _message(text: str, picture: bytes) -> aiohttp.FormData:
         "allowed_mentions": {"parse": []},
         "embeds": [embed],
     }
-    form.add_field("payload_json", json.dumps(message), content_type="application/json")
+    encoded = json.dumps(message)
+    form.add_field("payload_json", encoded, content_type="application/json")
     return form
 
 

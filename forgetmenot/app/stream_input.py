@@ -160,9 +160,10 @@ class StreamInput:
         """Stop listening at once, or go on; it stays so at the next start. Raises StoreError."""
         if self.hearing is not None:
             self.hearing.paused = not on
-        state = {STOPPED: "" if on else "1"}
+        stopped = "" if on else "1"
+        now = self._clock.now()
         async with self._db.write() as tx:
-            await channel_state.put(tx, state, self._clock.now())
+            await channel_state.put(tx, {STOPPED: stopped}, now)
 
     async def said_aloud(self, text: str) -> None:
         """Take in a line that the streamer said, unless the channel is off and the settings want it only while live."""
@@ -174,9 +175,10 @@ class StreamInput:
         if not is_live and not hears_offline:
             return
         now = self._clock.now()
+        number = next(self._numbers)
         login = state.get("login", "")
         line = ChatEvent(
-            id=f"spoken:{now}:{next(self._numbers)}",
+            id=f"spoken:{now}:{number}",
             kind=EventKind.SPOKEN,
             user_id=state["id"],
             login=login,
@@ -195,8 +197,11 @@ class StreamInput:
         Twitch and OBS has reported a stream before.
         """
         stored_live = await channel_state.read(self._db, "live")
-        if live is None and (not stored_live or await self._has_log_in()):
-            return
+        if live is None:
+            if not stored_live:
+                return
+            if await self._has_log_in():
+                return
         was_live = stored_live == "1"
         is_live = bool(live)
         changes: StateChanges = {}
@@ -279,8 +284,10 @@ class StreamInput:
         # what was typed comes as a line of chat as well, and is remembered from there
         without_text = replace(event, text="")
         await self._bot.hear(without_text)
+        if stored_event is not None:
+            return
         age = self._clock.now() - event.at
-        if stored_event is not None or age > OLD_REDEMPTION:
+        if age > OLD_REDEMPTION:
             return
         rewards = self._settings().rewards
         title = _comparable(reward)

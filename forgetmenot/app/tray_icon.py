@@ -117,16 +117,21 @@ class TrayIcon:
         if settings.taken_port:
             line = say("tray.port", taken=settings.taken_port)
             entries.append(Entry("", line))
-        entries.append(Entry("open", say("tray.open")))
+        open_label = say("tray.open")
+        entries.append(Entry("open", open_label))
         control = self._setup.control
         if control is not None:
             switches = await read_switches(control.bot.db)
             if switches.paused:
-                title = f"{title}: {say('page.frame.paused')}"
-                entries.append(Entry("resume", say("label.resume")))
+                paused = say("page.frame.paused")
+                title = f"{title}: {paused}"
+                resume_label = say("label.resume")
+                entries.append(Entry("resume", resume_label))
             else:
-                entries.append(Entry("pause", say("label.pause")))
-        entries.append(Entry("quit", say("page.settings.quit")))
+                pause_label = say("label.pause")
+                entries.append(Entry("pause", pause_label))
+        quit_label = say("page.settings.quit")
+        entries.append(Entry("quit", quit_label))
         return Menu(title, str(self._picture), entries)
 
     async def _obey(self, process: Process) -> None:
