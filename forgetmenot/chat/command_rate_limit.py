@@ -30,9 +30,11 @@ class CommandRateLimiter:
 
     def allows(self, viewer_id: str, now: int) -> bool:
         """Take one answer from a viewer's bucket; return False if it is empty. `now` is in ms."""
-        bucket = self._buckets.pop(viewer_id, _Bucket(BURST, now))
+        full_bucket = _Bucket(BURST, now)
+        bucket = self._buckets.pop(viewer_id, full_bucket)
         elapsed = max(0, now - bucket.counted_at)
-        answers = min(BURST, bucket.answers + elapsed / MS_PER_ANSWER)
+        refilled = elapsed / MS_PER_ANSWER
+        answers = min(BURST, bucket.answers + refilled)
         if len(self._buckets) >= MOST_BUCKETS:
             # Each use puts a bucket last, so the first was not used for longest.
             oldest_id = next(iter(self._buckets))
@@ -40,5 +42,6 @@ class CommandRateLimiter:
         is_allowed = answers >= 1
         if is_allowed:
             answers -= 1
-        self._buckets[viewer_id] = _Bucket(answers, max(now, bucket.counted_at))
+        counted_at = max(now, bucket.counted_at)
+        self._buckets[viewer_id] = _Bucket(answers, counted_at)
         return is_allowed

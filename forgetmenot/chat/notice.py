@@ -32,9 +32,10 @@ async def take_notice(
     stream_id = await streams.current_id(db)
     if stream_id is None:
         return None
+    this_stream = str(stream_id)
     noticed_stream = await channel_state.read(db, NOTICED)
-    if noticed_stream == str(stream_id):
+    if noticed_stream == this_stream:
         return None
     async with db.write() as tx:
-        await channel_state.put(tx, {NOTICED: str(stream_id)}, now)
+        await channel_state.put(tx, {NOTICED: this_stream}, now)
     return line

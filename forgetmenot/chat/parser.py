@@ -186,7 +186,8 @@ def _forms_of(operation: Operation) -> Iterator[_Form]:
         params = {}
         for word in words:
             if word[0] in "<[":
-                params[word] = operation.parameter(word[1:-1])
+                name = word[1:-1]
+                params[word] = operation.parameter(name)
         pattern = _form_pattern(words, params)
         last_param = params.get(words[-1])
         has_free_text = False
@@ -213,7 +214,8 @@ def _form_pattern(words: Sequence[str], params: Mapping[str, Parameter]) -> str:
             pattern += rf"\s+(?:{word})"
             continue
         kind = params[word].kind
-        value = _PATTERNS[kind].replace("NAME", word[1:-1])
+        name = word[1:-1]
+        value = _PATTERNS[kind].replace("NAME", name)
         if has_flag and kind is not ParameterKind.FLAG:
             # "!forgetme yes": the flag is nobody's name.
             value = rf"(?!(?:{_FLAGS})\b){value}"

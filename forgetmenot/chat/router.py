@@ -134,8 +134,8 @@ class Router(Struct):
             is_new = await self._is_new(event)
         self.ingest.take(event, addressed=is_asked)
         memory = self.settings().memory
-        is_bots = is_bot(memory, event.login, event.user_id, event.badges)
-        if is_bots or not is_new:
+        is_by_bot = is_bot(memory, event.login, event.user_id, event.badges)
+        if is_by_bot or not is_new:
             return
         if is_spoken:
             # It is the broadcaster's word for the memory, and nobody's for an action: anybody near
@@ -207,8 +207,10 @@ class Router(Struct):
         if not answer.line:
             return
         moderates = asker_of(event).moderates
-        if not moderates and not self._rate_limit.allows(event.user_id, event.at):
-            return
+        if not moderates:
+            is_allowed = self._rate_limit.allows(event.user_id, event.at)
+            if not is_allowed:
+                return
         sent = await self.outbox.say_line(
             answer.line,
             reply_to=_message_of(event),
