@@ -48,10 +48,9 @@ class WordIndex:
         self._listed: dict[int, list[str]] = {}
         # the words that it does not list, sorted
         self._unlisted: list[str] = []
-        # the words of those texts whose spelling counts
-        self._spelt: list[str] = []
-        # by trigram, those of them that have it; read when the first misspelt word comes
-        self._spelt_with: dict[str, list[str]] | None = None
+        # the words that have each trigram, of those texts whose spelling counts; not read late, which would be on the
+        # event loop
+        self._words_with: dict[str, list[str]] = defaultdict(list)
 
     def add(
         self,
@@ -79,8 +78,8 @@ class WordIndex:
         else:
             self._listed.setdefault(number, []).append(word)
         if spelling:
-            self._spelt.append(word)
-            self._spelt_with = None
+            for trigram in trigrams(word):
+                self._words_with[trigram].append(word)
         return places
 
     def _number(self, word: str) -> int | None:
@@ -145,14 +144,9 @@ class WordIndex:
 
     def _near_in_spelling(self, word: str) -> Iterator[tuple[str, float]]:
         """Yield the texts' words that are spelt nearly like a word, with their similarity (0 to 1)."""
-        words_with = self._spelt_with
-        if words_with is None:
-            words_with = _by_trigram(self._spelt)
-            # whole at once: another thread may be asking meanwhile
-            self._spelt_with = words_with
         word_trigrams = trigrams(word)
         # by word: how many trigrams it shares with this one
-        lists = [words_with.get(trigram, ()) for trigram in word_trigrams]
+        lists = [self._words_with.get(trigram, ()) for trigram in word_trigrams]
         shared_counts = Counter(chain.from_iterable(lists))
         # Most candidates share too few trigrams to be near, and need not be compared. A similar word shares at least
         # LEAST_SHARED of all trigrams of the two, and these are not fewer than this word's own. A slip changes
@@ -160,9 +154,8 @@ class WordIndex:
         least_of_similar = LEAST_SHARED * len(word_trigrams)
         least_of_slip = max(1, len(word_trigrams) - TRIGRAMS_OF_SLIP)
         least = min(least_of_similar, least_of_slip)
-        for candidate, shared_count in shared_counts.items():
-            if shared_count < least:
-                continue
+        near_enough = [pair for pair in shared_counts.items() if pair[1] >= least]
+        for candidate, shared_count in near_enough:
             # what `is_one_slip` asks of both words
             begins_alike = candidate[:2] == word[:2]
             difference = abs(len(candidate) - len(word))
@@ -175,15 +168,6 @@ class WordIndex:
             similarity = shared_count / (trigram_count - shared_count)
             if similarity >= LEAST_SHARED:
                 yield candidate, similarity
-
-
-def _by_trigram(spelt_words: Iterable[str]) -> dict[str, list[str]]:
-    """Return the words that have each trigram."""
-    words_with: dict[str, list[str]] = defaultdict(list)
-    for word in spelt_words:
-        for trigram in trigrams(word):
-            words_with[trigram].append(word)
-    return words_with
 
 
 def rarity(having: float, count: int) -> float:
