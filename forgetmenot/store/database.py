@@ -86,7 +86,9 @@ def row_as(
 
     `more`: values of fields that are no column, or that replace one.
     """
-    return msgspec.convert(dict(row) | more, cls, strict=False)
+    # dict(row) would look for each column by its name, which takes three times as long
+    columns = dict(zip(row.keys(), row, strict=True))
+    return msgspec.convert(columns | more, cls, strict=False)
 
 
 async def uninterrupted(work: Awaitable[T]) -> T:

@@ -211,14 +211,7 @@ def _as_long_integer(lanes: "array[int]") -> int:
 
 def _norm(total: "array[int]", zero: int) -> float:
     """Return the length of a vector to whose components `zero` was added."""
-    # Σ(t - z)² written out, so that no loop of Python's runs over the components.
-    squares = math.hypot(*total) ** 2
-    squares -= 2 * zero * sum(total)
-    squares += len(total) * zero**2
-    # The components are whole numbers: what is less is an error of rounding.
-    if squares <= 0.5:
-        return 0.0
-    return math.sqrt(squares)
+    return math.dist(total, (zero,) * len(total))
 
 
 def _in_lanes(values: "array[int]") -> "array[int]":
