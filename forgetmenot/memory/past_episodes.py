@@ -226,6 +226,8 @@ async def spoken_of(
     if len(terms) == 1 and len(best_ids) > LOOKED_AT:
         # a word that many episodes have tells none of them apart
         return []
+    if not best_ids:
+        return []
     stored = await episodes.get_many(source, best_ids)
     # (how many of the terms it has, its id, the episode)
     matching: list[tuple[int, int, Episode]] = []

@@ -17,7 +17,9 @@ from forgetmenot.text.words import (
 
 # What a word counts of the category and the title, and a small word of another language.
 LOW_WEIGHT = 0.3
-_CATS_IN_FRENCH = frozenset(("chat", "chats"))
+# Words that no query has; "chat" is filler in English, and in a French question it is a cat.
+_IGNORED_IN_ENGLISH = STOPWORDS | FILLER
+_IGNORED_ELSEWHERE = _IGNORED_IN_ENGLISH - {"chat", "chats"}
 # Words that ask for what was said last, where nothing else is asked for: "what's new with me?"
 _NEWEST = """new news newest latest lately recently update updates neu neues neuigkeiten zuletzt nuevo nueva novedades
     últimamente novo novidades ultimamente nouveau nouvelles neuf récemment"""
@@ -76,13 +78,10 @@ def query_of(
     return Query(weights, asked_time(text), is_general=not telling, zone=zone)
 
 
-def _ignored_words(names: Iterable[str], *, is_english: bool) -> set[str]:
+def _ignored_words(names: Iterable[str], *, is_english: bool) -> frozenset[str]:
     """Return the words that no query has: those of these names, small ones and filler."""
-    filler = FILLER
-    if not is_english:
-        # "chat" is filler in English, and in a French question it is a cat
-        filler = FILLER - _CATS_IN_FRENCH
-    ignored = set(STOPWORDS | filler)
+    words_of_names: set[str] = set()
     for name in names:
-        ignored.update(words(name))
-    return ignored
+        words_of_names.update(words(name))
+    small_words = _IGNORED_IN_ENGLISH if is_english else _IGNORED_ELSEWHERE
+    return small_words | words_of_names

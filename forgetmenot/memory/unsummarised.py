@@ -68,6 +68,8 @@ async def search(
         until=until,
         limit=MOST_COMPARED,
     )
+    if not lines:
+        return []
     allowed = frozenset(settings.privacy.allow_categories)
     if viewer_ids is None:
         lines = _without_chants(lines)

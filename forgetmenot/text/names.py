@@ -372,10 +372,14 @@ class NameIndex(Struct, frozen=True):
         word = token["word"]
         keys = _keys_of_word(word)
         whole_key = keys[0]
+        # most words are nobody's name: what such a word is need not be asked
+        is_of_streamer = whole_key in self.streamer_names
+        if not is_of_streamer and not any(map(self._has, keys)):
+            return None
         kind = line.kind_of(token, whole_key, self.kind_of)
         if kind is WordKind.COMMON:
             return None
-        if self.streamer and whole_key in self.streamer_names:
+        if self.streamer and is_of_streamer:
             return Naming(word, (self.streamer,), Fit.NAME)
         # Behind an @ Twitch puts a whole name, and chat at most a nickname.
         worst_fit = Fit.NICKNAME if token["at"] else Fit.SHORT
@@ -386,6 +390,10 @@ class NameIndex(Struct, frozen=True):
             if naming is not None:
                 return naming
         return None
+
+    def _has(self, key: str) -> bool:
+        """Return whether a key may be a name or a nickname of somebody."""
+        return key in self.by_word or key in self.by_nickname
 
     def _best_naming(
         self,
