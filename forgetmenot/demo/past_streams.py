@@ -33,6 +33,8 @@ COUNT = 30
 # How far ahead the concert is.
 PLANNED_AHEAD = 25 * DAY
 MODEL = "demo-model"
+# What a row of a note in a prompt takes.
+NOTE_TOKENS = 20
 PRICE = PriceSettings(input=0.30, output=2.50, cached=0.03)
 GAMES = (
     ("Ladders of Ash: the mines", "Ladders of Ash"),
@@ -329,8 +331,13 @@ async def _add_replies(
         facts = await personal_data.facts_of(tx, viewer_id)
         note_ids = list(facts)
         rows = [["notes", note_id] for note_id in note_ids]
-        prompt = {"sections": [{"name": "lore", "rows": rows}]}
-        await bot_messages.record_prompt(tx, reply_id, prompt)
+        section = {
+            "name": "lore",
+            "tokens": NOTE_TOKENS * len(rows),
+            "rows": rows,
+            "dropped": 0,
+        }
+        await bot_messages.record_prompt(tx, reply_id, {"sections": [section]})
         # Mostly the note that recall put first is the one that helps.
         used_ids = note_ids[:1]
         if random.random() >= 0.7:

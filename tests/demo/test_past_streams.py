@@ -7,6 +7,7 @@ from forgetmenot.demo.past_streams import COUNT, add_past_streams, with_price
 from forgetmenot.demo.show import STREAMER, bot_on
 from forgetmenot.demo.twitch_server import TwitchSim
 from forgetmenot.reply.evaluation import evaluate
+from forgetmenot.reply.explain import explain
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import figures, picture_rows
 from forgetmenot.store.invariants import verify
@@ -50,4 +51,8 @@ async def test_each_picture_has_something_to_show(
         assert sum(row["new"] for row in learned) > 5
         assert sum(row["replaced"] for row in learned) > 0
         assert (await evaluate(bot.db, "")).replies > 100
+        # the dock's page of answers has a button for each of them
+        for reply_id in await bot.db.column("SELECT id FROM bot_messages"):
+            trail = await explain(bot.db, reply_id)
+            assert [section.name for section in trail.sections] == ["lore"]
         assert await verify(bot.db, now=clock.now()) == []
