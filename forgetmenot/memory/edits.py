@@ -72,17 +72,17 @@ UNDONE = "undone"
 
 
 class TellerTrust(NamedTuple):
-    """How far somebody's word is trusted.
+    """How far the bot trusts whoever asks for a note.
 
-    `source`: what kind of note it becomes (OBSERVED: it was only heard). `limit`: how many notes they may write in a
-    stream; None for any number.
+    `source`: the kind of note that comes of it; OBSERVED: it was only heard. `limit`: how many notes they may ask for
+    in a stream; None for any number.
     """
 
     source: SourceKind = SourceKind.COMMAND
     limit: int | None = None
 
 
-# Of moderators and whoever sits at the streamer's machine.
+# For moderators and whoever sits at the streamer's machine.
 TRUSTED = TellerTrust()
 VIEWER_TRUST = TellerTrust(limit=10)
 
@@ -100,12 +100,12 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     line: str = "",
     instead_of: int | None = None,
 ) -> Note:
-    """Write what the viewer `by` asked to be remembered about a viewer, or (None) about the channel.
+    """Write what somebody (`by`) asked to be remembered about a viewer; `subject_id` None: about the channel.
 
-    `fact` names people as `<@id>`; names of people who are known become that. `line`: the id of the line of chat in
-    which they asked: when that is cleared, so is the note. `instead_of`: the note that it corrects. Returns the note
-    that is active afterwards: new, confirmed or in place of another. Raises FactRefused (length, sensitive:…, link,
-    role, not_yours, forgotten, cleared, enough_this_stream, pinned …).
+    Returns the note that is active afterwards: a new one, a confirmed one, or one in place of another. `fact` names
+    people as `<@id>`, or by names, which become ids. `line`: the id of their chat line; when it is cleared, so is the
+    note. `instead_of`: the id of the note that they correct. Raises FactRefused (length, sensitive:…, link, role,
+    not_yours, forgotten, cleared, enough_this_stream, pinned …).
     """
     stored_fact = await _checked_wording(db, subject_id, fact, by, privacy, trust)
     async with db.write() as tx:
@@ -141,7 +141,7 @@ async def _refuse_too_many(
     at: int,
     trust: TellerTrust,
 ) -> None:
-    """Refuse whoever asked for as many notes in this stream as they may. Raises FactRefused."""
+    """Raise FactRefused if somebody (`by`) has asked for as many notes in this stream as they may."""
     if trust.limit is None:
         return
     since = await merge.began_at(tx, stream_id, at)
@@ -158,17 +158,20 @@ async def _checked_wording(
     privacy: PrivacySettings | None,
     trust: TellerTrust,
 ) -> str:
-    """Return a fact as it is stored. Raises FactRefused."""
+    """Return a fact in the words in which it is stored. Raises FactRefused.
+
+    `subject_id`: whom it is about; `by`: whoever said it.
+    """
     rules = privacy or PrivacySettings()
-    # only moderators may have something remembered about the channel, and they may give links
+    # only moderators can ask for a note about the channel, and they may include links
     may_link = subject_id is None and trust.source is SourceKind.COMMAND
-    # checked before as well: putting mentions in the place of names takes addresses apart
+    # checked here as well as below: a name inside an address becomes a mention, and hides the address
     plain_fact = checked_fact(clean(fact), rules, links=may_link)
     with_ids = await with_mentions(db, plain_fact)
     stored_fact = checked_fact(with_ids, rules, links=may_link)
     if by == subject_id and claims_role(stored_fact):
         raise FactRefused("role")
-    # who may write any number (moderators, the dock) is trusted to know whom a note is about
+    # without a limit it is a moderator or the dock, who may say anything of anybody
     is_trusted = trust.limit is None
     if is_trusted or subject_id is None:
         return stored_fact
@@ -186,7 +189,7 @@ async def _request_episode(
     line: str,
     trust: TellerTrust,
 ) -> int:
-    """Write the episode of a request to remember a fact; return its id."""
+    """Write a one-line episode of the request to remember a fact. Return its id."""
     request = "asked to remember"
     if trust.source is SourceKind.SELF_CLAIM:
         request = "corrected what is known"
@@ -203,7 +206,7 @@ async def _merge_request(
     at: int,
     instead_of: int | None,
 ) -> int:
-    """Merge what somebody asked to be remembered; return the id of the note that is active then. Raises FactRefused."""
+    """Merge the note that somebody asked for, and return the id of the note that is active then. Raises FactRefused."""
     source = ClaimSource(episode_id, by, addressed=True)
     corrected_id = instead_of
     if instead_of is None:
@@ -212,12 +215,12 @@ async def _merge_request(
         if repeated is not None:
             relation, note = repeated
             if relation is Relation.DUPLICATE:
-                # the English words stay, so that facts can be compared
+                # the note keeps its English words: only those can be compared with other facts
                 repeat = replace(claim, fact=note.fact)
                 result = await merge.confirm(tx, note.id, repeat, source, now=at)
                 return result.note_id
             corrected_id = note.id
-    # whoever names the note that is wrong replaces it, also by words that seem to say the same
+    # whoever corrects a note replaces it, even if the new words look like a repeat of the old ones
     source = source._replace(amends=corrected_id is not None)
     result = await merge.merge_claim(tx, claim, source, now=at, instead_of=corrected_id)
     return result.note_id
@@ -230,11 +233,14 @@ async def _write_episode(
     at: int,
     line: str,
 ) -> int:
-    """Write the one-line episode that is the evidence of what `by` did; return its id."""
-    people = {by: Participation(lines=1, addressed=1)}
+    """Write a one-line episode as the evidence of what somebody (`by`) did. Return its id.
+
+    `line`: the id of their chat line; empty if they did it in the dock.
+    """
+    participations = {by: Participation(lines=1, addressed=1)}
     for viewer_id in ids_in(summary):
-        people.setdefault(viewer_id, Participation(lines=0, addressed=0))
-    # by this key the episode is deleted when the line is cleared, and its note with it
+        participations.setdefault(viewer_id, Participation(lines=0, addressed=0))
+    # the key leads from a cleared line to this episode, which is then deleted with its note
     key = episodes.key_of_line(line) if line else None
     episode = NewEpisode(
         kind=EpisodeKind.COMMAND,
@@ -242,14 +248,14 @@ async def _write_episode(
         started_at=at,
         ended_at=at,
         summary=f"{mention(by)} {summary}",
-        people=people,
+        people=participations,
         key=key,
     )
     return await episodes.insert(tx, episode, at)
 
 
 async def _live(tx: Transaction, note_id: int) -> Note:
-    """Return the note, if it may be changed. Raises FactRefused (not_found, not_live)."""
+    """Return a note that may be changed. Raises FactRefused (not_found, not_live)."""
     note = await notes.get(tx, note_id)
     if note is None:
         raise FactRefused("not_found")
@@ -265,7 +271,7 @@ async def pin(
     at: int,
     pinned: bool = True,
 ) -> None:
-    """Pin a note, so that it is kept permanently, whatever chat says and however many there are; or unpin it.
+    """Pin a note, so that it stays whatever chat says and however many notes there are, or unpin it.
 
     Raises FactRefused.
     """
@@ -285,10 +291,10 @@ async def find(
     now: int,
     past: bool = False,
 ) -> list[Note]:
-    """Return the live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
+    """Return the notes about a subject that a text means, best first: by `#id`, else by words.
 
-    By words, a note fits when it has as many of the text's words as the best one has, in its fact or beside it: two
-    notes mean "ask which". `past`: also those that are no longer live.
+    A note fits by words if it has as many of them as any other note, in its fact or topics. Two or more results mean
+    "ask which one". `past`: also search notes that are no longer live.
     """
     statuses = tuple(NoteStatus) if past else LIVE
     candidates = await notes.of_subject(db, subject_id, statuses)
@@ -322,10 +328,10 @@ async def edit(
     links: bool = False,
     line: str = "",
 ) -> Note:
-    """Replace a note's fact on the word of the viewer `by`; return the note that is active now.
+    """Replace a note's fact on the word of somebody (`by`), and return the note that is active now.
 
-    `fact` names people as `<@id>`. `links`: whether it may have links. `line`: as in `remember`. Scope, subject, end,
-    pin and persona stay. Raises FactRefused.
+    `fact` names people as `<@id>`. `links`: whether it may have links. `line`: the id of their chat line. Everything
+    but the fact stays, such as the subject, the end and the pin. Raises FactRefused.
     """
     stored_fact = checked_fact(clean(fact), privacy, links=links)
     async with db.write() as tx:
@@ -355,7 +361,7 @@ async def _replace_by_hand(
     at: int,
     episode_id: int,
 ) -> None:
-    """Supersede a note by one with this fact, which gets its number."""
+    """Supersede a note by one with a new fact. The new note takes over its number."""
     active_notes = await notes.of_subject(tx, old.subject_id, LIVE)
     unchanged = {name: getattr(old, name) for name in _UNCHANGED_BY_EDIT}
     edited = NewNote(
@@ -399,10 +405,10 @@ async def retract(
     cause: str,
     own: bool = False,
 ) -> Note:
-    """Retract a note, and return it as it was; it keeps its text and can be brought back with `undo`.
+    """Retract a note, and return it as it was. It keeps its text, and `undo` brings it back.
 
-    `own`: its subject asks for that, and it stays retracted when an older copy of the memory is restored. What the
-    streamer removes, a restored copy has again. Raises FactRefused.
+    `own`: its subject asks for that. Then it stays retracted when an older copy of the memory is restored; a note that
+    the streamer retracts comes back with the copy. Raises FactRefused.
     """
     async with db.write() as tx:
         note = await _live(tx, note_id)
@@ -419,7 +425,7 @@ def _request_about(
     note: Note,
     at: int,
 ) -> PrivacyRequest:
-    """Return the request by which its subject has a note removed, or brought back."""
+    """Return the privacy request by which the subject of a note has it removed, or brings it back."""
     stems = fact_stems(note.fact)
     return source.requests.of_words(
         kind, note.subject_id, stems, note_id=note.id, at=at
@@ -432,7 +438,7 @@ async def _refuse_line(
     by: str,
     line: str,
 ) -> None:
-    """Refuse people who opted out, and a line that was cleared. Raises FactRefused."""
+    """Raise FactRefused if the subject or the speaker (`by`) opted out, or if their chat line was cleared."""
     opted_out = await privacy_choices.opted_out(tx)
     if subject_id in opted_out or by in opted_out:
         raise FactRefused("forgotten")
@@ -446,14 +452,14 @@ async def undo(
     *,
     at: int,
 ) -> Note:
-    """Undo the last change of a note: that it was superseded (named by either of the two), or retracted.
+    """Undo the last change of a note, and return the note that is active again.
 
-    What one word superseded at once comes back at once. Returns the note that is active again. Raises
-    FactRefused("nothing_to_undo").
+    The change was a retraction or a replacement; `note_id` is either of the two notes. If a note replaced several at
+    once, all come back. Raises FactRefused (not_found, nothing_to_undo).
     """
     async with db.write() as tx:
         note = await notes.get(tx, note_id)
-        # a note without text: it went with a line that was deleted in chat
+        # the text of a note is deleted with its line in chat
         if note is None or not note.fact:
             raise FactRefused("not_found")
         if note.status is NoteStatus.RETRACTED:
@@ -470,7 +476,7 @@ async def undo(
 
 
 async def _superseded_last(tx: Transaction, note: Note) -> list[Note]:
-    """Return the notes that a note superseded with its last change."""
+    """Return the notes that a note superseded with its last change, which may be several."""
     predecessors = await notes.predecessors(tx, note.id)
     superseded_at: dict[int, int] = {}
     for predecessor in predecessors:
@@ -485,7 +491,7 @@ async def _superseded_last(tx: Transaction, note: Note) -> list[Note]:
 
 
 async def _last_change(tx: Transaction, note_id: int) -> Change:
-    """Return the last line of a note's history: each note has one, of when it was written."""
+    """Return the last change of a note. There is always one: a note is written with its first."""
     history = await notes.changes(tx, note_id)
     return history[-1]
 
@@ -497,10 +503,10 @@ async def _reactivate(
 ) -> Note:
     """Reactivate a retracted note, and return it.
 
-    If it was retracted by an undo, which reactivated the notes that it had superseded, these are superseded again.
+    It may have been retracted by an undo that reactivated the notes before it. Then these are superseded again.
     """
     bring_back = _request_about(tx, RequestKind.BRING_BACK, note, now)
-    # its subject had asked for its removal, which a restore would carry out again
+    # its subject had it removed: without a newer request, restoring a copy would remove it again
     if tx.requests.is_removed(bring_back):
         await privacy_choices.write_request(tx, bring_back)
     last_change = await _last_change(tx, note.id)
@@ -518,7 +524,7 @@ async def _reactivated_at(
     subject_id: str | None,
     at: int,
 ) -> list[Note]:
-    """Return the notes that an undo at this time (ms) reactivated, as far as they are active still."""
+    """Return the notes about a subject that an undo at this time (ms) reactivated, if they are still active."""
     active_notes = await notes.of_subject(tx, subject_id, LIVE)
     active_ids = [active.id for active in active_notes]
     undone_ids = await notes.changed_last(tx, active_ids, UNDONE, at)
@@ -531,7 +537,7 @@ async def _supersede_again(
     successor_id: int,
     now: int,
 ) -> None:
-    """Supersede a note that an undo had reactivated."""
+    """Supersede a note that an undo or a repeat had reactivated."""
     await notes.set_status(
         tx,
         note,
@@ -547,7 +553,7 @@ async def _undo_supersede(
     old: Note,
     now: int,
 ) -> int:
-    """Reactivate a superseded note in the place of its successor; return the number that it has then."""
+    """Reactivate a superseded note in place of its successor, and return the number that it has then."""
     last_change = await _last_change(tx, old.id)
     cause = last_change.cause
     successor = None
@@ -557,10 +563,11 @@ async def _undo_supersede(
     if successor is not None and successor.status in LIVE:
         await _withdraw_successor(tx, successor, old.id, last_change, now)
     # an edit by hand wrote the note anew under its own number, which the old version gets back
-    edited_id = old.superseded_by
-    if edited_id is not None and edited_id < old.id and cause == reason("by_hand"):
-        await notes.swap_numbers(tx, old.id, edited_id)
-        return edited_id
+    successor_id = old.superseded_by
+    was_by_hand = cause == reason("by_hand")
+    if was_by_hand and successor_id is not None and successor_id < old.id:
+        await notes.swap_numbers(tx, old.id, successor_id)
+        return successor_id
     return old.id
 
 
@@ -571,10 +578,11 @@ async def _withdraw_successor(
     undone: Change,
     now: int,
 ) -> None:
-    """Withdraw the successor of a note (`old_id`) that is active again. `undone`: the change that is undone.
+    """Take the successor of a note out of use, because the note (`old_id`) is active again.
 
-    If that change had reactivated the successor, it is superseded again. If that change had written it, it is
-    retracted. Otherwise the successor was there before, and stays active.
+    A successor that was written to replace the note is retracted. One that the change had only reactivated is
+    superseded again. Any other was a note of its own before, and stays active. `cause`: why the note had been
+    superseded.
     """
     history = await notes.changes(tx, successor.id)
     was_brought_back = history[-1].cause == BROUGHT_BACK
@@ -591,13 +599,13 @@ async def _withdraw_successor(
 
 
 async def with_mentions(db: Source, text: str) -> str:
-    """Return a text with mentions in the place of names.
+    """Return a text in which mentions replace the names of viewers. Mentions in it stay.
 
-    Mentions that it has stay: `defang` foreign text before.
+    Call `defang` first for a text that somebody typed, so that they cannot write mentions of their own.
     """
     handles = await _handles_of_names(db, MENTION.sub(" ", text))
     pieces = []
-    # mentions stay as they are, and names are looked for between them; every second piece is the id of a mention
+    # the text between two mentions and the ids of the mentions take turns; names are looked for in the text alone
     for index, piece in enumerate(MENTION.split(text)):
         is_id = index % 2 == 1
         if is_id:
@@ -608,7 +616,7 @@ async def with_mentions(db: Source, text: str) -> str:
 
 
 async def _handles_of_names(db: Source, text: str) -> Handles:
-    """Return handles for the people whose names a text has; the name of somebody hidden stands for nobody."""
+    """Return handles for the viewers that a text names. A hidden viewer's name leads to nobody."""
     known_people = await called(db, names_typed([text]))
     ids_by_name: dict[str, str | None] = {}
     shown_ids = []
@@ -622,15 +630,15 @@ async def _handles_of_names(db: Source, text: str) -> Handles:
 
 
 def _with_ids(piece: str, handles: Handles) -> str:
-    """Return a piece without mentions, with ids in the place of names; the spaces around it stay."""
+    """Return a piece of text with mentions in place of names. The spaces around it stay."""
     text = piece.strip()
     if not text:
         return piece
-    # Names become handles first, as for a model: that finds them in every form of a name.
+    # Names become handles first, which are put in for every form of a name, then handles become ids.
     with_ids = handles.ids(handles.hide_chat(text))
     if with_ids is None:
         stored_text = defang(clean(text))
     else:
-        # "@alice" of somebody hidden has become "@somebody", which would call a viewer of that name.
+        # "@alice" has become "@somebody" if alice is hidden, which would ping a viewer of that name.
         stored_text = with_ids.replace(f"@{SOMEBODY}", SOMEBODY)
     return piece.replace(text, stored_text, 1)

@@ -134,8 +134,8 @@ another thing is a note of its own.
 class ExtractReport(Struct):
     """What one pass did.
 
-    `refused` counts by rule. `waiting`: the model gave no usable answers, and episodes are left. `failures_in_a_row`:
-    episodes without a usable answer since the last that had one.
+    `refused`: the number of refused proposals by rule. `waiting`: the model is at fault, and episodes are left.
+    `failures_in_a_row`: episodes without a usable answer since the last one with one.
     """
 
     episodes: int = 0
@@ -148,7 +148,7 @@ class ExtractReport(Struct):
 
 
 class Question(NamedTuple):
-    """What a model is asked about one episode, and what its answer is checked by."""
+    """What the model is asked about an episode. `screen` checks its answer. `has_known`: it shows known notes."""
 
     prompt: str
     screen: Screen
@@ -156,9 +156,9 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a model proposed for one episode, and what that is checked by.
+    """What the model proposed for an episode, and the screen that checks it.
 
-    `screen` is None where no model was asked, `proposals` where its answer has no list of notes.
+    `screen` is None if the model was not asked. `proposals` is None if its answer has no list of notes.
     """
 
     screen: Screen | None
@@ -169,7 +169,7 @@ class Extractor(MemoryWriter):
     """Reads episodes for notes."""
 
     async def run_pass(self) -> ExtractReport:
-        """Read every unread episode, oldest first, until none is left or the model is out of reach."""
+        """Read the unread episodes, oldest first, until none is left or the model fails. Return what came of it."""
         report = ExtractReport()
         settings = self._settings()
         while not report.waiting:
@@ -179,9 +179,9 @@ class Extractor(MemoryWriter):
             if not unread:
                 break
             while unread and not report.waiting:
-                together = _read_together(unread, _number_at_once(report))
-                unread = [episode for episode in unread if episode not in together]
-                await self._read(together, settings, report)
+                batch = _read_together(unread, _number_at_once(report))
+                unread = [episode for episode in unread if episode not in batch]
+                await self._read(batch, settings, report)
         if report.episodes:
             log.info(
                 "episodes read for notes",
@@ -193,19 +193,19 @@ class Extractor(MemoryWriter):
 
     async def _read(
         self,
-        together: Sequence[Episode],
+        batch: Sequence[Episode],
         settings: Settings,
         report: ExtractReport,
     ) -> None:
-        """Ask about these episodes at once, then write what came of each, oldest first."""
-        questions = [self._ask(episode, settings) for episode in together]
+        """Ask the model about these episodes at once, then write the notes of each, oldest first."""
+        questions = [self._ask(episode, settings) for episode in batch]
         answers = await asyncio.gather(*questions, return_exceptions=True)
-        for episode, answer in zip(together, answers, strict=True):
+        for episode, answer in zip(batch, answers, strict=True):
             await self._take(episode, answer, settings, report)
 
     async def _ask(self, episode: Episode, settings: Settings) -> Answer:
-        """Return what a model proposes for an episode. Raises ModelError."""
-        # a counted episode says nothing that a model could read, the others are notes already
+        """Return what the model proposes for an episode. Raises ModelError."""
+        # a counted episode has no facts to read, and the fact of a command became a note at once
         if episode.kind is not EpisodeKind.CHAT:
             return Answer(None, [])
         question = await self._question(episode, settings)
@@ -222,7 +222,7 @@ class Extractor(MemoryWriter):
         settings: Settings,
         report: ExtractReport,
     ) -> None:
-        """Write what a model proposed for an episode, or that its answer could not be used. Raises StoreError."""
+        """Merge what the model proposed for an episode, or try it again later. Raises StoreError."""
         try:
             if isinstance(answer, BaseException):
                 raise answer
@@ -247,7 +247,7 @@ class Extractor(MemoryWriter):
             )
 
     async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
-        """Read an episode without a usable answer again later, or set it aside after the last try."""
+        """Try an episode without a usable answer again later. After the last try it counts as read."""
         report.failures_in_a_row += 1
         if report.failures_in_a_row >= FAILURES_IN_A_ROW:
             report.waiting = True
@@ -265,7 +265,7 @@ class Extractor(MemoryWriter):
                 )
 
     async def _question(self, episode: Episode, settings: Settings) -> Question | None:
-        """Return the prompt for one episode, and what its answer is checked by; None where nobody may be named."""
+        """Return what to ask the model about an episode. None if everybody in it is hidden."""
         participants = await episodes.participants(self._db, episode.id)
         visible = [person for person in participants if not person.hidden]
         if not visible:
@@ -302,12 +302,14 @@ class Extractor(MemoryWriter):
         )
         return Question("\n\n".join(blocks), screen, bool(known))
 
-    async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
-        """Return the notes about these people and the channel that the summary may repeat or change."""
+    async def _known(
+        self, named_people: Sequence[Participant], summary: str
+    ) -> list[Note]:
+        """Return the notes about these viewers and the channel that the summary may repeat or change."""
         persona = current_persona(self._settings()).writes_as
         # None: the channel
         subject_ids: list[str | None] = [None]
-        subject_ids += [person.viewer_id for person in people]
+        subject_ids += [person.viewer_id for person in named_people]
         candidates: list[Note] = []
         for subject_id in subject_ids:
             active_notes = await notes.of_subject(self._db, subject_id, merge.LIVE)
@@ -326,12 +328,13 @@ class Extractor(MemoryWriter):
         settings: Settings,
         report: ExtractReport,
     ) -> None:
-        """Merge what a model proposed into the notes, and mark the episode as read."""
+        """Merge the proposals for an episode into the notes, and mark the episode as read."""
         now = self._clock.now()
         current = await episodes.get(tx, episode.id)
-        # erased or cut while the model was thinking: it is read anew, if it is still there
+        # the episode was cut or deleted while the model was thinking: what is left of it is read again
         if current is None or current.summary != episode.summary:
             return
+        # another pass has read it meanwhile
         if not await episodes.mark_read(tx, episode.id, now):
             return
         report.episodes += 1
@@ -368,9 +371,9 @@ def _scene(
     streamer_handle: str,
     zone: str,
 ) -> str:
-    """Return when an episode was, and what else a model has to know of it.
+    """Return what the prompt says before the summary: its date, the streamer, the language of chat.
 
-    `streamer_handle`: empty where the summary does not name the streamer.
+    `streamer_handle`: empty if the summary does not name the streamer.
     """
     days = written_days(episode.started_at, episode.ended_at, zone)
     scene = f"This was on {days}."
@@ -382,27 +385,28 @@ def _scene(
 
 
 def _number_at_once(report: ExtractReport) -> int:
-    """Return how many episodes are read at once: one, until the model has answered and while it fails."""
+    """Return how many episodes are read at once. It is one until the model has answered, and while it fails."""
     if not report.episodes or report.failures_in_a_row:
         return 1
     return EPISODES_AT_ONCE
 
 
 def _read_together(waiting: Sequence[Episode], number: int) -> list[Episode]:
-    """Return the oldest episodes that share nobody with each other, nor with an older one that waits.
+    """Return the oldest episodes that can be read at once: no two of them name the same person.
 
-    `waiting`: oldest first. `number`: how many at most.
+    Nor do they name anybody of an older episode that waits: its notes must be known first. `waiting`: oldest first.
+    `number`: how many at most.
     """
-    together: list[Episode] = []
+    batch: list[Episode] = []
     named_before: set[str] = set()
     for episode in waiting:
         named_ids = ids_in(episode.summary)
         if named_before.isdisjoint(named_ids):
-            together.append(episode)
-        if len(together) == number:
+            batch.append(episode)
+        if len(batch) == number:
             break
         named_before.update(named_ids)
-    return together
+    return batch
 
 
 def _extraction_request(
@@ -410,7 +414,7 @@ def _extraction_request(
     episode: Episode,
     settings: Settings,
 ) -> ModelRequest:
-    """Return the call that asks for the notes of an episode."""
+    """Return the request to the model for the notes of an episode."""
     is_long = number_of_words(episode.summary) > LONG_SUMMARY_WORDS
     number = ASKED_FOR_OF_LONG if is_long else ASKED_FOR
     system = SYSTEM.format(
@@ -426,7 +430,7 @@ def _extraction_request(
         settings.model,
         SCHEMA,
     )
-    # at 0 the same question has the same answer
+    # at temperature 0 another try would get the same unusable answer
     temperature = RETRY_TEMPERATURE if episode.tries else 0.0
     return replace(request, temperature=temperature)
 
@@ -434,7 +438,7 @@ def _extraction_request(
 def _still_there(
     people: Mapping[str, Participant], participants: Sequence[Participant]
 ) -> dict[str, Participant]:
-    """Return people by handle as they are now; who was erased meanwhile is hidden."""
+    """Return people by handle as they are stored now. Whoever was erased meanwhile counts as hidden."""
     by_id = {person.viewer_id: person for person in participants}
     present_people = {}
     for handle, person in people.items():
@@ -444,7 +448,7 @@ def _still_there(
 
 
 async def _applied_lines(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
-    """Return the ids of lines that changed notes as soon as they were said: commands and corrections."""
+    """Return the ids of the lines that changed notes at once: commands and corrections."""
     # such a line has an episode of its own, with this key
     keys = {line.id: episodes.key_of_line(line.id) for line in lines}
     applied_keys = await episodes.ids_by_key(tx, list(keys.values()))
@@ -456,9 +460,9 @@ def nearest_notes(
     summary: str,
     now: int,
 ) -> list[Note]:
-    """Return the notes that fit a summary best: KNOWN_PER_SUBJECT of one subject at most, KNOWN_IN_ALL together.
+    """Return the notes that share most with a summary: at most KNOWN_PER_SUBJECT of a subject and KNOWN_IN_ALL in all.
 
-    A note fits by the words that it shares with the summary, rare ones more; of those that fit alike, by freshness.
+    Shared words that few notes have count more. Of notes that share as much, the fresher come first.
     """
     summary_stems = telling_stems(summary)
     stems_of: dict[int, frozenset[str]] = {}
@@ -469,11 +473,11 @@ def nearest_notes(
         notes_with.update(stems_of[note.id])
 
     def rarity(stem: str) -> float:
-        """Return the weight of a stem: the fewer notes have it, the more."""
+        """Return the weight of a stem, which is larger the fewer notes have it."""
         return math.log(1 + len(candidates) / notes_with[stem])
 
     def fit(note: Note) -> tuple[float, float]:
-        """Return the sort key: how much the note shares with the summary, then how fresh it is."""
+        """Return the sort key: the weight of the shared words, then how fresh the note is."""
         shared_stems = stems_of[note.id] & summary_stems
         shared_weight = sum(map(rarity, shared_stems))
         return shared_weight, freshness(note, now)
@@ -490,30 +494,30 @@ def nearest_notes(
 
 
 def _with_handle(people: Sequence[Participant], summary: str) -> list[Participant]:
-    """Return who gets a handle: all whom the summary names, then the others while there is room, in their order.
+    """Return the people who get a handle: everybody in the summary, then others up to PEOPLE_SHOWN, in their order.
 
-    `people`: those who spoke most first.
+    `people`: whoever spoke most first.
     """
     named_count = sum(_is_named(person, summary) for person in people)
-    # whom the summary names stands there in any case
-    room = PEOPLE_SHOWN - named_count
+    # may be below 0: everybody in the summary gets a handle, however many they are
+    places_left = PEOPLE_SHOWN - named_count
     with_handle = []
     for person in people:
         if _is_named(person, summary):
             with_handle.append(person)
-        elif room > 0:
-            room -= 1
+        elif places_left > 0:
+            places_left -= 1
             with_handle.append(person)
     return with_handle
 
 
 def _is_named(person: Participant, summary: str) -> bool:
-    """Return whether a summary names somebody."""
+    """Return whether a summary names this person."""
     return mention(person.viewer_id) in summary
 
 
 def _row(note: Note) -> str:
-    """Return a known note as the prompt shows it: its number, whom it is about, its fact."""
+    """Return the line of the prompt for a known note: its number, its subject and its fact."""
     subject = "bit"
     if note.scope is Scope.VIEWER and note.subject_id is not None:
         subject = mention(note.subject_id)
@@ -523,10 +527,10 @@ def _row(note: Note) -> str:
 
 
 class _ProposalMerger(Struct):
-    """Merges what a model proposed of one episode, proposal by proposal.
+    """Merges the proposals for one episode, one after the other.
 
-    `lines`: of the episode, as far as they are not deleted yet. `applied_lines`: the ids of those that changed notes as
-    soon as they were said. `speakers`: who spoke, without hidden people. `written`: notes added or superseding.
+    `lines`: those of the episode that are not deleted yet. `applied_lines`: the ids of those that changed notes at
+    once. `speakers`: who typed lines, without hidden people. `written`: how many notes were added or superseded.
     """
 
     tx: Transaction
@@ -541,7 +545,7 @@ class _ProposalMerger(Struct):
     written: int = 0
 
     async def merge(self, proposal: object) -> None:
-        """Merge one proposal; one that is refused is counted by rule."""
+        """Merge one proposal. A refused one is counted by rule."""
         try:
             # a savepoint: what is refused undoes its own changes and no other proposal's
             async with self.tx.part():
@@ -560,9 +564,9 @@ class _ProposalMerger(Struct):
                 self.report.superseded += result.kind == "superseded"
 
     async def _merge_change(self, proposed: ProposedChange) -> MergeResult:
-        """Merge one change, dated and attributed by the lines of the episode. Raises FactRefused."""
+        """Merge one change. The lines of the episode show who said it and when. Raises FactRefused."""
         change = self._attributed_by_lines(proposed)
-        # to confirm a note adds none
+        # a repeat adds no note, so it is merged beyond the limit as well
         if change.repeats is None and self.written >= WRITTEN_LIMIT:
             raise FactRefused("enough_this_episode")
         speaker = change.speaker
@@ -600,9 +604,9 @@ class _ProposalMerger(Struct):
         )
 
     def _attributed_by_lines(self, change: ProposedChange) -> ProposedChange:
-        """Return the change as coming from whoever the lines show, where that is not whom the model named.
+        """Return a change with the source that the lines show, if the model named another one.
 
-        That is Twitch, if it reported what the fact states, or the person whose line has the words of the fact.
+        The source is Twitch if Twitch reported the fact. Else it is the person whose line has the words of the fact.
         """
         if self._is_reported_by_twitch(change):
             for person in self.speakers:
@@ -618,10 +622,10 @@ class _ProposalMerger(Struct):
         return with_speaker(change, speaker)
 
     def _is_reported_by_twitch(self, change: ProposedChange) -> bool:
-        """Return whether most of a fact stands in what Twitch reported of its subject: a raid, a gift."""
+        """Return whether Twitch reported most words of a fact about its subject, such as a raid or a gift."""
         fact_stems = telling_stems(change.fact)
         for line in self.lines:
-            # nobody knows which moderator it was
+            # chat does not show which moderator did it, so it is no report about anybody
             if line.kind is EventKind.MODERATION:
                 continue
             if line.viewer_id != change.subject_id or not line.system_text:
@@ -634,11 +638,11 @@ class _ProposalMerger(Struct):
         return False
 
     def _speaker_by_lines(
-        self, fact: str, speaker: Participant | None
+        self, fact: str, named_speaker: Participant | None
     ) -> Participant | None:
-        """Return who said a fact: the speaker that was named, or another in whose lines alone it stands."""
+        """Return who said a fact: another speaker if only their line has most of its words, else the one named."""
         if not self.speakers:
-            return speaker
+            return named_speaker
         fact_stems = telling_stems(fact)
         # the stems of the fact in the one line of each person that has most of them
         shared_by: Counter[str] = Counter()
@@ -647,11 +651,13 @@ class _ProposalMerger(Struct):
             shared_by[line.viewer_id] = max(shared_by[line.viewer_id], shared)
         closest = max(self.speakers, key=lambda person: shared_by[person.viewer_id])
         by_closest = shared_by[closest.viewer_id]
-        by_speaker = shared_by[speaker.viewer_id] if speaker is not None else 0
+        by_named_speaker = 0
+        if named_speaker is not None:
+            by_named_speaker = shared_by[named_speaker.viewer_id]
         says_most = 2 * by_closest > len(fact_stems)
-        if says_most and by_closest > ELSEWHERE * by_speaker:
+        if says_most and by_closest > ELSEWHERE * by_named_speaker:
             return closest
-        return speaker
+        return named_speaker
 
 
 def said_at(
@@ -662,12 +668,11 @@ def said_at(
     *,
     applied_lines: Collection[str] = (),
 ) -> int:
-    """Return when a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
+    """Return when a fact was said (ms): the time of the newest of the lines that share most words with it.
 
-    `speaker_id` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import.
-    `applied_lines`: the ids of lines that changed notes as soon as they were said. The time of one, the oldest, is
-    returned only where no other line fits as well: "I don't like tea any more" has the words of "likes tea", and must
-    not make that the newer of the two.
+    `speaker_id`: whose lines count; None for anybody's. `otherwise`: the time if no line shares a word.
+    `applied_lines`: the ids of lines that changed notes at once. Of these, the oldest counts, and only if no other line
+    fits as well: "I don't like tea any more" shares words with "likes tea", but must not make that note the newer one.
     """
     fact_stems = telling_stems(fact)
     most_shared = 0
@@ -681,9 +686,9 @@ def said_at(
             closest_lines = [line]
         elif shared and shared == most_shared:
             closest_lines.append(line)
-    uncounted_times = [
+    unapplied_times = [
         line.at for line in closest_lines if line.id not in applied_lines
     ]
-    if uncounted_times:
-        return max(uncounted_times)
+    if unapplied_times:
+        return max(unapplied_times)
     return min((line.at for line in closest_lines), default=otherwise)
