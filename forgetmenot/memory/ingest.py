@@ -72,7 +72,7 @@ _ALL = "all"
 
 
 class TakenLine(Struct, frozen=True, gc=False):
-    """A line on its way to the disk. `addressed`: it speaks to the bot; `from_bot`: the bot said it."""
+    """A line on its way to the disk. `addressed`: it speaks to the bot. `from_bot`: the bot wrote it."""
 
     event: ChatEvent
     addressed: bool = False
@@ -80,9 +80,9 @@ class TakenLine(Struct, frozen=True, gc=False):
 
 
 class SortedLines(Struct, frozen=True):
-    """The lines of a batch that may be stored, how many others there are and why, and who of them gets an id.
+    """The lines of a batch that may be stored, and how many others there are for which reason.
 
-    `opted_out_by_login`: the ids of people who opted out by login before they ever spoke here.
+    `opted_out_by_login`: by login, the ids of people who opted out before they ever wrote here.
     """
 
     accepted: list[TakenLine]
@@ -91,9 +91,9 @@ class SortedLines(Struct, frozen=True):
 
 
 class Ingest:
-    """Takes lines in. `run` it as a task, or call `flush` where the clock is not real.
+    """Takes lines in. `run` it as a task, or call `flush` yourself where the clock is not real.
 
-    `trouble`: why chat cannot be stored at the moment; empty while it can.
+    `trouble`: why chat cannot be stored now; empty while it can.
     """
 
     def __init__(
@@ -109,20 +109,21 @@ class Ingest:
         self._clock = clock
         self.own_id = ""
         self._settings = settings
-        # when a message, a person's lines or (_ALL) the whole chat were cleared, for lines that are still to come
+        # when (ms) a message, a person's lines or the whole chat were cleared, by _cleared_key. A line of it that
+        # arrives later is stored without its text.
         self._cleared: dict[str, int] = {}
         self.trouble = ""
         self._queue: deque[TakenLine | Redaction] = deque()
-        # what was counted since the last batch was written, with which it is stored
+        # counts that are stored with the next batch
         self._counts: Counter[str] = Counter()
-        # how many lines are still to be written one by one, to find the one that the database does not accept
-        self._singly = 0
+        # how many lines are left to write one by one, to find the one that the database does not accept
+        self._one_by_one = 0
         self._wake = asyncio.Event()
         self._batch_full = asyncio.Event()
         self._writing = asyncio.Lock()
 
     def close(self) -> None:
-        """Log how many lines could not be stored and are lost. After the last line."""
+        """Log how many lines could not be stored and are lost. To be called after the last line."""
         if self._queue:
             log.error(
                 "chat that could not be stored is lost",
@@ -136,7 +137,7 @@ class Ingest:
         return len(self._queue)
 
     def take(self, item: ChatEvent | Redaction, addressed: bool = False) -> None:  # noqa: FBT001, FBT002  # a fact about the line
-        """Take in a line or a clear. `addressed`: the line speaks to the bot."""
+        """Queue a line or a clear. `addressed`: the line speaks to the bot."""
         if isinstance(item, Redaction):
             self._counts.update(("lines", "other"))
             self._push(item)
@@ -146,7 +147,7 @@ class Ingest:
         self._push(TakenLine(event, addressed))
 
     def note(self, outcome: str, lines: int = 1) -> None:
-        """Count lines that hold nothing to store. `outcome`: `other_room`, `unparsed` or `other`."""
+        """Count lines that are not stored. `outcome`: the name of the count, `other_room`, `unparsed` or `other`."""
         self._counts["lines"] += lines
         self._counts[outcome] += lines
         self._wake.set()
@@ -160,7 +161,10 @@ class Ingest:
         login: str = "",
         user_id: str = "",
     ) -> None:
-        """Take in what the bot itself said, as context for summaries. Its echo from chat is dropped by user id."""
+        """Queue what the bot itself wrote, as context for summaries.
+
+        Twitch sends it back as a line of chat, which is dropped by its user id. `user_id`: the bot's, if known.
+        """
         bot_id = user_id or self.own_id or "bot"
         name = login or bot_id
         event = ChatEvent(event_id, EventKind.MESSAGE, bot_id, name, name, text, at)
@@ -168,8 +172,8 @@ class Ingest:
         self._push(TakenLine(event, from_bot=True))
 
     def _push(self, item: TakenLine | Redaction) -> None:
-        """Put a line or a clear into the queue; a line that finds it full is counted and dropped."""
-        # a clear is taken however many lines wait: dropped, it would leave a deleted message in the memory
+        """Put a line or a clear into the queue. A line is dropped and counted if the queue is full."""
+        # a clear is never dropped, because the message that it deletes would stay in the memory
         if len(self._queue) >= MAXIMUM_WAITING and isinstance(item, TakenLine):
             self._counts.update(("excluded", "excluded_no_room"))
             return
@@ -179,11 +183,11 @@ class Ingest:
             self._batch_full.set()
 
     async def run(self) -> None:
-        """Write batches until cancelled; then write the rest, if the disk lets it."""
+        """Write batches until cancelled, then write the rest if the disk accepts it."""
         try:
             while True:
                 await self._wake.wait()
-                # the batch may fill up for as long as a line may stay unwritten
+                # waiting lets more lines into the batch, but no line may wait longer than this
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(BATCH_WAIT_S):
                         await self._batch_full.wait()
@@ -192,16 +196,16 @@ class Ingest:
             await self._write_or_wait(patiently=False)
 
     async def _write_or_wait(self, *, patiently: bool = True) -> None:
-        """Store everything that was taken; where the disk refuses, wait for the next try. `patiently` False: do not."""
+        """Store everything in the queue. If the disk refuses, wait RETRY_S, unless `patiently` is False."""
         try:
             await self.flush()
-        except StoreError:  # `trouble` says so
+        except StoreError:  # flush has set `trouble`
             if patiently:
                 await asyncio.sleep(RETRY_S)
 
     async def flush(self) -> None:
-        """Store everything that was taken. Raises StoreError; nothing is lost by it."""
-        # the task, a spoken correction and a stop may all flush at the same time
+        """Store everything in the queue. Raises StoreError; the queue keeps its lines then."""
+        # the task, a correction by voice and a stop may all flush at the same time
         async with self._writing:
             self._wake.clear()
             self._batch_full.clear()
@@ -210,14 +214,14 @@ class Ingest:
 
     async def _write_batch(self) -> None:
         """Write the first lines of the queue, and remove them from it. Raises StoreError."""
-        limit = 1 if self._singly else LINES_PER_TRANSACTION
+        limit = 1 if self._one_by_one else LINES_PER_TRANSACTION
         batch = list(islice(self._queue, limit))
         counts = self._counts
         self._counts = Counter()
         try:
             async with self._db.write() as tx:
                 await self._store(tx, batch, counts)
-        # also when cancelled: what is not written stays in the queue
+        # BaseException, because a write can be cancelled: its lines stay in the queue too
         except BaseException as error:
             self._counts.update(counts)
             self._wake.set()
@@ -226,17 +230,17 @@ class Ingest:
                 raise
             if len(batch) > 1:
                 # nobody can say which of these it is: they are written one by one
-                self._singly = len(batch)
+                self._one_by_one = len(batch)
                 return
             self._skip(batch[0], error)
         for _ in batch:
             self._queue.popleft()
-        self._singly = max(0, self._singly - 1)
+        self._one_by_one = max(0, self._one_by_one - 1)
         self.trouble = ""
 
     def _report_trouble(self, error: BaseException) -> None:
-        """Say in `trouble` why nothing can be stored, and in the log when it begins."""
-        # a stop is no trouble
+        """Set `trouble` to the reason why nothing can be stored, and log it the first time."""
+        # other errors come of a stop, which is no trouble
         if not isinstance(error, StoreError):
             return
         if not self.trouble:
@@ -248,7 +252,7 @@ class Ingest:
         self.trouble = str(error)
 
     def _skip(self, item: TakenLine | Redaction, error: Exception) -> None:
-        """Count a line that the database does not accept."""
+        """Log and count a line that the database does not accept."""
         log.error("a line cannot be stored and is left out", error=type(error).__name__)
         # a clear was counted when it was taken
         if isinstance(item, TakenLine):
@@ -258,17 +262,17 @@ class Ingest:
         self,
         tx: Transaction,
         batch: Sequence[TakenLine | Redaction],
-        earlier_counts: Counter[str],
+        queue_counts: Counter[str],
     ) -> None:
-        """Write a batch. `earlier_counts`: what was counted of it when it was taken."""
+        """Write a batch of lines and clears. `queue_counts`: what was counted when they were queued."""
         counts: Counter[str] = Counter()
         now = self._clock.now()
         redactions = await self._redactions(tx, batch, now)
-        # before the lines are written: a clear in the same batch covers those that it overtook as well
+        # before the lines are written, because a clear may come before its line in the same batch
         self._remember_cleared(redactions, now)
         opted_out = await privacy_choices.opted_out(tx)
         taken_lines = [item for item in batch if isinstance(item, TakenLine)]
-        # in the writer's thread: that many lines would hold the event loop
+        # in the writer's thread, because this many lines would hold the event loop
         sorted_lines = await tx.together(
             lambda _part: self._not_excluded(taken_lines, opted_out)
         )
@@ -277,18 +281,18 @@ class Ingest:
             await self._opt_out_by_id(tx, sorted_lines.opted_out_by_login, opted_out)
         lines = sorted_lines.accepted
         if lines:
-            people = await tx.together(
+            seen_viewers = await tx.together(
                 lambda part: self._store_lines(part, lines, counts)
             )
-            # whoever was banned and writes again is not banned any more
-            last_lines = {person.id: person.last_at for person in people}
+            # whoever was banned and writes again has been unbanned
+            last_lines = {person.id: person.last_at for person in seen_viewers}
             await privacy_choices.lift_bans(tx, last_lines)
         for redaction in redactions:
             clear = Clear(redaction.at, redaction.event_id, redaction.user_id)
             await episodes.clear(tx, clear, now)
         await privacy_choices.ban(tx, _banned(redactions))
         await self._store_moderation(tx, redactions, opted_out, counts)
-        counts.update(earlier_counts)
+        counts.update(queue_counts)
         await add_counts(tx, counts)
 
     async def _redactions(
@@ -297,7 +301,7 @@ class Ingest:
         batch: Sequence[TakenLine | Redaction],
         now: int,
     ) -> list[Redaction]:
-        """Return what moderators cleared, without the timeouts that somebody asked the bot for."""
+        """Return the clears of a batch, without timeouts that the bot gave because somebody asked it to."""
         redactions = []
         for redaction in await _dated_redactions(tx, batch, now):
             if not await _is_own_joke(tx, redaction):
@@ -305,7 +309,7 @@ class Ingest:
         return redactions
 
     def _remember_cleared(self, redactions: Sequence[Redaction], now: int) -> None:
-        """Keep what was cleared for lines that are still to come, and forget what is long ago."""
+        """Remember what was cleared for lines that are still to come, for WAITS_FOR_ITS_LINE."""
         oldest = now - WAITS_FOR_ITS_LINE
         self._cleared = {key: at for key, at in self._cleared.items() if at >= oldest}
         for redaction in redactions:
@@ -315,9 +319,12 @@ class Ingest:
     async def _not_excluded(
         self, lines: Sequence[TakenLine], opted_out: OptedOut
     ) -> SortedLines:
-        """Return the lines that no setting and nobody's opting out excludes; the others are counted."""
+        """Return the lines that may be stored, and count the others by reason.
+
+        A line is excluded by a setting, or because its author opted out.
+        """
         rules = Exclusion(self._settings().memory, opted_out, self.own_id)
-        # most people of a large batch say more than one line in it
+        # cached, because most people in a large batch wrote several of its lines
         reason_of = lru_cache(maxsize=None)(rules.of_line_by)
         accepted: list[TakenLine] = []
         counts: Counter[str] = Counter()
@@ -327,7 +334,7 @@ class Ingest:
             reason = None
             if not line.from_bot:
                 reason = reason_of(event.user_id, event.login, event.badges)
-            # who asks whether they were forgotten is not known again for asking
+            # whoever asks whether they were forgotten must not be stored again for asking
             if reason is None and asks_for_receipt(event.text):
                 reason = "receipt"
             if reason is None:
@@ -345,9 +352,9 @@ class Ingest:
         viewer_ids: dict[str, str],
         opted_out: OptedOut,
     ) -> None:
-        """Store the ids of people who opted out by login before they ever spoke here.
+        """Store the ids of people who opted out before they ever wrote here: until now only their login was known.
 
-        `viewer_ids`: by login. `opted_out`: as it was read before this.
+        `viewer_ids`: by login. `opted_out`: the list from before this.
         """
         now = self._clock.now()
         await viewers.join_provisional(tx, viewer_ids)
@@ -355,7 +362,7 @@ class Ingest:
             if provisional_id(login) in opted_out.ids:
                 await privacy_choices.opt_out(tx, viewer_id, now)
             else:
-                # Erased since they opted out: all that is stored of them is a hash, so they get no row.
+                # They were erased since. Only a hash of them is stored, so they get no row in the table of viewers.
                 request = tx.requests.of(RequestKind.OPT_OUT, viewer_id, now)
                 await privacy_choices.write_request(tx, request)
 
@@ -366,9 +373,9 @@ class Ingest:
         opted_out: OptedOut,
         counts: Counter[str],
     ) -> None:
-        """Store what moderators did, as events of the channel. Chat does not say which of them it was.
+        """Store what moderators did as events of the channel: chat does not show which moderator did it.
 
-        The person they hit is stored by id, unless nobody with that id was ever seen here, or they opted out.
+        The event has the id of the person they did it to, if that person was seen here and did not opt out.
         """
         channel = await channel_state.read_all(tx)
         channel_id = channel.get("id", "")
@@ -382,16 +389,16 @@ class Ingest:
             may_be_stored = target in seen_here and target not in opted_out
             target_id = target if may_be_stored else None
             rows.append(_moderation_event(redaction, target_id, channel_id, stream_id))
-        # the events are the channel's, which may never have typed
+        # the author of these events is the channel, which needs a row even if the streamer never typed
         logins = {channel_id: channel.get("login")}
         await viewers.add_unseen(tx, logins, self._clock.now())
         new_ids = await events.insert(tx, rows)
-        total = len(rows)
+        event_count = len(rows)
         # None: all of them were new
-        stored = total if new_ids is None else len(new_ids)
-        counts["lines"] += total
-        counts["events"] += stored
-        counts["duplicates"] += total - stored
+        new_count = event_count if new_ids is None else len(new_ids)
+        counts["lines"] += event_count
+        counts["events"] += new_count
+        counts["duplicates"] += event_count - new_count
 
     async def _store_lines(
         self,
@@ -399,15 +406,15 @@ class Ingest:
         lines: Sequence[TakenLine],
         counts: Counter[str],
     ) -> list[SeenViewer]:
-        """Store lines as events, with who said them, and the figures that stay when the events go.
+        """Store lines as events, with their authors and figures, and return the authors.
 
-        Returns who said them.
+        The figures stay when the events are deleted.
         """
-        people = await self._store_people(tx, lines)
-        placed = await self._placed(tx, lines)
-        rows = [self._row(line, stream_id) for line, stream_id in placed]
+        seen_viewers = await self._store_people(tx, lines)
+        lines_and_streams = await self._placed(tx, lines)
+        rows = [self._row(line, stream_id) for line, stream_id in lines_and_streams]
         new_ids = await events.insert(tx, rows)
-        new_lines = _first_of_each(placed, new_ids)
+        new_lines = _first_of_each(lines_and_streams, new_ids)
         counts["events"] += len(new_lines)
         counts["duplicates"] += len(lines) - len(new_lines)
         lines_of_people = []
@@ -421,30 +428,31 @@ class Ingest:
         await streams.record_visits(tx, visits(lines_of_people))
         await figures.count_minutes(tx, lines_of_people)
         await figures.add_moments(tx, events_of_streams)
-        return people
+        return seen_viewers
 
     async def _store_people(
         self, tx: Transaction, lines: Sequence[TakenLine]
     ) -> list[SeenViewer]:
-        """Store who said the lines, by which name and when, and return them."""
-        people = seen(line.event for line in lines if not line.from_bot)
-        await viewers.record_seen(tx, people)
-        # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
+        """Store the authors of lines with their names and times, and return them without the bot."""
+        seen_viewers = seen(line.event for line in lines if not line.from_bot)
+        await viewers.record_seen(tx, seen_viewers)
+        # the bot needs a row for its own lines, but it is no viewer: it has no attendance and no standing
         own_events = {line.event.id: line.event for line in lines if line.from_bot}
         bot_accounts = {event.user_id: event for event in own_events.values()}
         for event in bot_accounts.values():
             await viewers.add_bot(tx, event.user_id, event.login, event.display_name)
+        # before the rows are made, which have no text if their reply was cleared
         if own_events:
             await self._remember_cleared_replies(tx, own_events)
-        return people
+        return seen_viewers
 
     async def _remember_cleared_replies(
         self, tx: Transaction, own_events: Mapping[str, ChatEvent]
     ) -> None:
-        """Keep which of the bot's own lines (by id) are stored without their text: their reply was cleared or erased.
+        """Remember which of the bot's own lines (by id) have to be stored without text.
 
-        A reply is cleared with the line that it was made from, and that may happen before the reply comes in as a
-        line of chat.
+        A reply is cleared together with the line that it answers. That may happen before the reply comes back as a line
+        of chat.
         """
         for event_id in await bot_messages.cleared_lines(tx, list(own_events)):
             self._cleared[event_id] = own_events[event_id].at
@@ -452,24 +460,24 @@ class Ingest:
     async def _placed(
         self, tx: Transaction, lines: Sequence[TakenLine]
     ) -> list[tuple[TakenLine, int | None]]:
-        """Return each line with the id of its stream; None outside of streams."""
+        """Return each line with the id of the stream it was written in; None outside of streams."""
         times = [line.event.at for line in lines]
         first_at = min(times)
         last_at = max(times)
         if last_at - first_at < STREAM_GAP:
             stream_id = await self._stream_tracker.place(tx, first_at, last_at)
             return [(line, stream_id) for line in lines]
-        # a stream may end inside the batch
-        placed = []
+        # in such a long time a stream may end: each line is placed by itself
+        lines_and_streams = []
         for line in lines:
             stream_id = await self._stream_tracker.place(
                 tx, line.event.at, line.event.at
             )
-            placed.append((line, stream_id))
-        return placed
+            lines_and_streams.append((line, stream_id))
+        return lines_and_streams
 
     def _row(self, line: TakenLine, stream_id: int | None) -> NewEvent:
-        """Return a line as a row of the database, without its text if it was cleared before it came."""
+        """Return a line as a row of the database. It has no text if it was cleared before it arrived."""
         event = line.event
         cleared_at = self._cleared_at(event)
         is_cleared = cleared_at is not None
@@ -488,7 +496,7 @@ class Ingest:
         )
 
     def _cleared_at(self, event: ChatEvent) -> int | None:
-        """Return when an event was cleared (ms), by itself, with all of its author's or with the whole chat."""
+        """Return when an event was cleared (ms), alone, with its author's lines or with the whole chat; else None."""
         if not self._cleared:
             return None
         cleared_at = self._cleared.get(event.id)
@@ -502,7 +510,7 @@ class Ingest:
 
 
 def _cleared_key(redaction: Redaction) -> str:
-    """Return the key of `Ingest._cleared` for a message, the lines of a person, or the whole chat."""
+    """Return the key of a clear in `Ingest._cleared`: of one message, one person's lines, or the whole chat."""
     if redaction.event_id:
         return redaction.event_id
     if redaction.user_id:
@@ -512,15 +520,15 @@ def _cleared_key(redaction: Redaction) -> str:
 
 def _moderation_event(
     redaction: Redaction,
-    target: str | None,
+    target_id: str | None,
     channel_id: str,
     stream_id: int | None,
 ) -> NewEvent:
-    """Return what a moderator did as an event of the channel. `target`: the id of the person who was hit."""
+    """Return what a moderator did as an event of the channel. `target_id`: the id of the person they did it to."""
     act = act_of(redaction)
-    hit = redaction.event_id or target or ""
-    # the same act has the same id, so that it is stored once
-    event_id = f"{act.name}:{hit}:{redaction.at}"
+    message_or_viewer_id = redaction.event_id or target_id or ""
+    # the same act gets the same id, so that it is stored once
+    event_id = f"{act.name}:{message_or_viewer_id}:{redaction.at}"
     return NewEvent(
         event_id,
         stream_id,
@@ -529,21 +537,22 @@ def _moderation_event(
         Role.VIEWER,
         redaction.at,
         system_text=act.words,
-        target_id=target,
+        target_id=target_id,
     )
 
 
 def _first_of_each(
-    placed: Sequence[tuple[TakenLine, int | None]], new_ids: Collection[str] | None
+    lines_and_streams: Sequence[tuple[TakenLine, int | None]],
+    new_ids: Collection[str] | None,
 ) -> list[tuple[TakenLine, int | None]]:
-    """Return the lines of events that were new, each once.
+    """Return the lines that were new to the database, each once.
 
-    `new_ids`: the ids of these events; None if all were new, and none came twice.
+    `new_ids`: the ids of the new events; None if all were new and different.
     """
     if new_ids is None:
-        return list(placed)
+        return list(lines_and_streams)
     first_lines: dict[str, tuple[TakenLine, int | None]] = {}
-    for line, stream_id in placed:
+    for line, stream_id in lines_and_streams:
         if line.event.id in new_ids:
             first_lines.setdefault(line.event.id, (line, stream_id))
     return list(first_lines.values())
@@ -552,9 +561,10 @@ def _first_of_each(
 async def _targets(
     tx: Transaction, redactions: Sequence[Redaction]
 ) -> list[str | None]:
-    """Return whom each clear hit, by id: also the author of a deleted message; None if it hit nobody, or who it was.
+    """Return the id of the person whom each clear hit, such as the author of a deleted message.
 
-    Twitch does not report the author of a deleted message, which is looked up.
+    None for a clear of the whole chat, or of an unknown message. Twitch does not send the author of a message that it
+    deletes.
     """
     message_ids = [redaction.event_id for redaction in redactions if redaction.event_id]
     authors = await events.authors(tx, message_ids)
@@ -570,9 +580,10 @@ async def _dated_redactions(
     batch: Sequence[TakenLine | Redaction],
     now: int,
 ) -> list[Redaction]:
-    """Return the clears of a batch, each dated at the latest when it came in: else it would clear later lines, too.
+    """Return the clears of a batch, dated no later than they came in. A later date would clear lines to come.
 
-    A clear and a line have the time of Twitch's clock, which may be ahead of ours: by how much, the lines before show.
+    Clears and lines have the time of Twitch's clock, which may be ahead of ours. The newest line shows how far at
+    least.
     """
     redactions: list[Redaction] = []
     if not any(isinstance(item, Redaction) for item in batch):
@@ -583,14 +594,15 @@ async def _dated_redactions(
             latest = max(latest, item.event.at)
         else:
             came_at = latest + UNCORRECTED
-            redactions.append(replace(item, at=min(max(item.at, 0), came_at)))
+            cleared_at = min(max(item.at, 0), came_at)
+            redactions.append(replace(item, at=cleared_at))
     return redactions
 
 
 def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
-    """Return the ids of those who were banned, with the time (ms).
+    """Return who was banned, by id, and when (ms).
 
-    A ban and a timeout are the same command at Twitch, but only a timeout has an end.
+    Twitch sends bans and timeouts as the same command, but only a timeout has an end.
     """
     banned = {}
     for redaction in redactions:
@@ -602,9 +614,10 @@ def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
-    """Return whether it is a timeout that somebody asked the bot for: that one clears nothing."""
+    """Return whether the bot gave this timeout because somebody asked for it as a joke. It clears nothing."""
     if not redaction.user_id or not redaction.duration_s:
         return False
+    # the bot's log has the time of our clock, the clear that of Twitch's
     first_at = redaction.at - MINUTE
     last_at = redaction.at + MINUTE
     return await action_logs.was_done_to(
@@ -613,31 +626,31 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
 
 
 def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
-    """Return who was seen under which name, in the order of their last line."""
+    """Return who was seen under which name, whoever wrote last at the end."""
     events_of: dict[tuple[str, str, str], list[ChatEvent]] = {}
     for event in chat:
         key = (event.user_id, event.login, event.display_name)
-        their_events = events_of.pop(key, [])
-        their_events.append(event)
-        # put in again, so that the last to speak stand last
-        events_of[key] = their_events
-    return [_seen_in(their_events) for their_events in events_of.values()]
+        events_of_viewer = events_of.pop(key, [])
+        events_of_viewer.append(event)
+        # taken out and put in again: a dict keeps its order, and whoever wrote last must be at the end
+        events_of[key] = events_of_viewer
+    return [_seen_in(events_of_viewer) for events_of_viewer in events_of.values()]
 
 
-def _seen_in(their_events: Sequence[ChatEvent]) -> SeenViewer:
-    """Return what the events of one person, under one name, show of them: the newest that is known."""
+def _seen_in(events_of_viewer: Sequence[ChatEvent]) -> SeenViewer:
+    """Return what the events of one person under one name show of them, such as their newest role and color."""
     role = None
     sub_months = 0
     color = ""
     watch_streak = 0
-    for event in their_events:
+    for event in events_of_viewer:
         color = event.color or color
         watch_streak = event.watch_streak or watch_streak
         if event.kind not in WITHOUT_BADGES:
             role = role_of(event.badges)
             sub_months = event.sub_months
-    times = [event.at for event in their_events]
-    latest = their_events[-1]
+    times = [event.at for event in events_of_viewer]
+    latest = events_of_viewer[-1]
     return SeenViewer(
         latest.user_id,
         latest.login,
@@ -654,7 +667,7 @@ def _seen_in(their_events: Sequence[ChatEvent]) -> SeenViewer:
 def visits(
     lines: Iterable[PlacedLine],
 ) -> list[tuple[str, int, int, int, int]]:
-    """Return who was in which stream: viewer, stream, time of the first and last line (ms), number of lines."""
+    """Return who was in which stream: viewer id, stream id, time of the first and last line (ms), number of lines."""
     times_of: dict[tuple[str, int], list[int]] = {}
     for viewer_id, stream_id, at in lines:
         if stream_id is None:
@@ -671,19 +684,19 @@ def visits(
 
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
-    """Return the event in a form the database accepts: no lone surrogates, no time in the far future."""
-    # of nearly every line: all of _TEXTS at once
-    together = (
+    """Return an event that the database accepts: no lone surrogates in its texts, no impossible time."""
+    # nearly every line is ASCII, which one look at all of _TEXTS shows
+    all_texts = (
         f"{event.text}{event.system_text}{event.display_name}{event.login}{event.id}"
         f"{event.user_id}"
     )
-    if not together.isascii():
+    if not all_texts.isascii():
         storable_texts = {}
         for name in _TEXTS:
             text = getattr(event, name)
             storable_texts[name] = text.encode("utf-8", "replace").decode("utf-8")
         event = replace(event, **storable_texts)
-    # a line from the far future would never be old enough to be deleted
+    # a line from the far future would never become old enough to be deleted
     if not 0 <= event.at <= now + DAY:
         possible_time = min(max(event.at, 0), now)
         event = replace(event, at=possible_time)

@@ -92,10 +92,10 @@ LULL = 15 * MINUTE
 
 
 class Estimate(Struct, frozen=True):
-    """What learning from files would take.
+    """What it would take to learn from files.
 
-    `first_at`, `last_at`: of the lines (ms). `tokens`: in and out, by what the memory's model is billed. `bad`: by
-    file, what cannot be read.
+    `first_at`, `last_at`: the times of the first and last line (ms). `calls`: of the model. `tokens`: what the model
+    would be billed for. `bad`: by file, the lines that cannot be read.
     """
 
     lines: int
@@ -108,19 +108,19 @@ class Estimate(Struct, frozen=True):
 
     @property
     def days(self) -> int:
-        """Return the number of days from the first line to the last."""
+        """Return the number of days between the first and the last line, both included."""
         return (self.last_at - self.first_at) // DAY + 1
 
     @property
     def minutes(self) -> int:
-        """Return how long it takes; 0 for less than a minute without a model."""
+        """Return how many minutes it takes; 0 for less than one, without a model."""
         if self.calls:
-            # one call after the other
+            # calls are made one after the other
             return max(1, round(self.calls * SECONDS_A_CALL / 60))
         return round(self.lines / LINES_A_SECOND / 60)
 
     def in_words(self, settings: Settings, say: Language) -> str:
-        """Return what a person is shown who is asked whether to begin: how much it is, its time and its price."""
+        """Return the sentences shown before somebody decides: how much there is to learn, its time and its price."""
         counts = _counts(self, "lines streams", say)
         days = say("span.d", n=self.days)
         amount = say("setup.past_amount", **counts, days=days)
@@ -129,6 +129,7 @@ class Estimate(Struct, frozen=True):
         return " ".join(sentences)
 
     def _time_in_words(self, say: Language) -> str:
+        """Return how long it takes, in words."""
         if not self.minutes:
             return say("setup.past_moment")
         if self.minutes == 1:
@@ -136,7 +137,7 @@ class Estimate(Struct, frozen=True):
         return say("setup.past_minutes", minutes=say.duration(self.minutes * MINUTE))
 
     def _price_in_words(self, settings: Settings, say: Language) -> str:
-        """Return how long it takes, and what the calls of a model cost."""
+        """Return a sentence on how long it takes and what it costs."""
         time = self._time_in_words(say)
         if not self.calls:
             return say("setup.past_takes_no_model", time=time)
@@ -154,10 +155,10 @@ class Estimate(Struct, frozen=True):
 
 
 class Learned(Struct):
-    """What came of it.
+    """What was learned.
 
-    `known`: the number of lines that were heard or learned before. `excluded`: of lines of people who are left out.
-    `trouble`: why it stopped before the end. `bad`: by file, what cannot be read.
+    `known`: the number of lines that the memory knew before. `excluded`: the number of lines by people who are left
+    out. `trouble`: why it stopped early. `bad`: by file, the lines that cannot be read.
     """
 
     lines: int = 0
@@ -170,7 +171,7 @@ class Learned(Struct):
     excluded: int = 0
 
     def in_words(self, say: Language, *, stopped: bool = False) -> str:
-        """Return what a person is shown afterwards; `stopped`: it was not read to its end."""
+        """Return the sentences shown afterwards. `stopped`: somebody stopped it early."""
         counts = _counts(self, "lines streams episodes notes", say)
         known = say("page.count.lines", n=say.number(self.known))
         outcome = "stopped" if stopped or self.trouble else "learned"
@@ -186,7 +187,7 @@ def _counts(
     names: str,
     say: Language,
 ) -> dict[str, str]:
-    """Return each of these counts of a report with its noun, such as "1 line" or "24 lines"."""
+    """Return some counts of a report in words, such as "24 lines". `names`: their fields, separated by spaces."""
     counts = {}
     for name in names.split():
         count = say.number(getattr(report, name))
@@ -195,7 +196,7 @@ def _counts(
 
 
 def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
-    """Return sentences on what cannot be read, by file: how many lines, and the numbers of the first."""
+    """Return sentences on lines that cannot be read: by file, how many there are and the numbers of the first."""
     sentences = []
     for path, unread in bad.items():
         file = Path(path).name
@@ -212,9 +213,10 @@ def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
 
 
 class _Window(NamedTuple):
-    """Lines of a file that are read together, by the ids that their people have here.
+    """Lines of a file that are read together. Their authors have the ids that they have in the memory.
 
-    `new`: those to learn from. `bot_ids`: the bot's own. `excluded` and `known`: the numbers of lines left out.
+    `new`: the lines to learn from. `bot_ids`: the ids of the bot. `excluded`: how many lines are by people who are left
+    out. `known`: how many lines the memory knew before.
     """
 
     new: list[ChatEvent]
@@ -224,12 +226,12 @@ class _Window(NamedTuple):
 
     @property
     def of_people(self) -> list[ChatEvent]:
-        """Return the new lines that the bot did not write."""
+        """Return the new lines without those by the bot."""
         return [event for event in self.new if event.user_id not in self.bot_ids]
 
     @property
     def lines(self) -> Window:
-        """Return the new lines as the memory reads them; none where only the bot spoke."""
+        """Return the new lines as lines of chat for the summary. Empty if only the bot wrote some."""
         if not self.of_people:
             return []
         lines = []
@@ -268,7 +270,7 @@ class Learner:
         self.stopped = False
 
     def stop(self) -> None:
-        """End the learning after the window that is being read; what was read stays."""
+        """Stop after the window that is being read. What was learned stays."""
         self.stopped = True
 
     async def learn(
@@ -276,10 +278,9 @@ class Learner:
         paths: Sequence[Path],
         progress: Callable[[float], None] = lambda _share: None,
     ) -> Learned:
-        """Read the files, in the order of what was said in them, and return what came of it.
+        """Read the files, the oldest chat first, and return what was learned. Raises InputError, StoreError.
 
-        `progress` is called after each window with the part of all lines that was read, from 0 to 1. Raises InputError,
-        StoreError.
+        `progress` is called after each window with the part of all lines that was read, from 0 to 1.
         """
         report = Learned()
         files = await _look_at(paths, self._settings(), self._clock.now())
@@ -293,8 +294,8 @@ class Learner:
         return report
 
     async def _read(self, file: PastChat, report: Learned) -> AsyncIterator[int]:
-        """Read a file from where it was left; yield after each window how many of its lines were read in all."""
-        # what could not be read of it, which the report names
+        """Read a file from where it was left. After each window, yield how many of its lines were read so far."""
+        # what cannot be read of the file, which the report lists
         if file.unread:
             report.bad[str(file.path)] = file.unread
         lines_read = await _lines_read(self._db, file)
@@ -323,10 +324,11 @@ class Learner:
             yield lines_read
 
     async def _read_anew(self, file: PastChat, report: Learned) -> AsyncIterator[int]:
-        """Read a file that was written anew, because somebody in it was erased; what was read of it is known.
+        """Read a file again that an erasure has rewritten. Lines that were read before count as known.
 
-        Yields as `_read` does.
+        Yields the same as `_read`.
         """
+        # _read adds what is bad in the rewritten file
         report.bad.pop(str(file.path), None)
         settings = self._settings()
         now = self._clock.now()
@@ -339,7 +341,7 @@ class Learner:
             yield lines_read
 
     async def _describe_stream(self, file: PastChat) -> None:
-        """Store the title and the video that a file gives of the stream whose chat it holds."""
+        """Store the title and the video that a file has of its stream, unless they are known."""
         broadcast = file.about
         if not file.lines or _began_at(file, file.first_at) is None:
             return
@@ -357,7 +359,7 @@ class Learner:
             await streams.set_video(tx, stream_id, video)
 
     def _ends(self, report: Learned) -> bool:
-        """Return whether nothing more is read: it was stopped, or there was trouble."""
+        """Return whether to read no more: somebody stopped it, or there was trouble."""
         return self.stopped or bool(report.trouble)
 
     async def _read_window(
@@ -367,14 +369,14 @@ class Learner:
         file: PastChat,
         report: Learned,
     ) -> bool:
-        """Write the summary of a window with the mark that its lines were read, then its notes.
+        """Write the summary of a window and the mark that its lines were read, then the notes of the summary.
 
-        `lines_read`: how many lines of the file were read before. Returns False, and writes no summary, where the
-        model is away, or somebody of the window left while it was thinking.
+        `lines_read`: how many lines of the file were read before. Returns False, without a summary, if the model fails
+        or if somebody in the window left meanwhile.
         """
         async with self._db.write() as tx:
             window = await self._window(tx, events_read, file)
-            # before the model is asked: whom its lines mean is looked up among the viewers
+            # before the summary: it looks up among the viewers whom the lines mean
             await viewers.record_past(tx, seen(window.of_people))
         try:
             summary = await self._summarised(window.lines)
@@ -386,10 +388,10 @@ class Learner:
             if await _lines_read(tx, file) != lines_read:
                 # the same file is being learned twice at once
                 raise InputError(reason("past_busy"))
-            people = list(summary.people) if summary is not None else []
-            if await viewers.hidden_or_gone(tx, people):
+            named_ids = list(summary.people) if summary is not None else []
+            if await viewers.hidden_or_gone(tx, named_ids):
                 return False
-            # somebody left, or more of it became known
+            # somebody left, or live chat made more of its lines known
             if await self._window(tx, events_read, file) != window:
                 return False
             # a window without new lines has no summary, and makes no stream
@@ -410,13 +412,13 @@ class Learner:
         return True
 
     async def _summarised(self, window: Window) -> NewEpisode | None:
-        """Return the summary of a window; None for an empty one. Raises ModelError."""
+        """Return the summary of a window; None for a window without lines. Raises ModelError."""
         if not window:
             return None
         try:
             return await self._summarizer.with_model(window)
         except ModelBlocked:
-            # a safety filter stepped in, and would do so the next time: people and topics are counted instead
+            # a safety filter would block it the next time too: people and topics are counted instead
             return await self._summarizer.by_counting(window)
 
     async def _find_or_add_stream(
@@ -428,14 +430,15 @@ class Learner:
         *,
         may_add: bool,
     ) -> int | None:
-        """Return the id of the stream in which lines were said.
+        """Return the id of the stream in which the lines were written.
 
-        Where there is none it is added, and counted in the report, if `may_add`; else None is returned.
+        If there is none, one is added and counted if `may_add`. Else None is returned.
         """
         first_at = min(event.at for event in events_read)
         last_at = max(event.at for event in events_read)
         stream_id = await streams.nearest(tx, first_at, last_at, STREAM_GAP)
         if stream_id is None and may_add:
+            # without a time in the file, the stream begins with its first line
             began_at = _began_at(file, first_at)
             if began_at is None:
                 began_at = first_at
@@ -451,8 +454,8 @@ class Learner:
         stream_id: int,
         file: PastChat,
     ) -> None:
-        """Write the summary of a window, and who was there."""
-        # its lines are in no table, so the key names them by file, time and number
+        """Write the summary of a window, and which viewers were there."""
+        # past lines have no rows that the episode could name: its key has their file, time and number
         key = f"{KEY_OF_PAST}{file.key}:{summary.started_at}:{len(window.new)}"
         episode = replace(summary, stream_id=stream_id, key=key)
         await episodes.insert(tx, episode, self._clock.now())
@@ -469,12 +472,12 @@ class Learner:
         events_read: Sequence[ChatEvent],
         file: PastChat,
     ) -> _Window:
-        """Return the lines of those whom nothing keeps out, as far as they are not known."""
+        """Return the lines that may be learned from and are not known yet, with counts of the others."""
         bot_ids = await _bot_ids(source, self._settings())
         admitted = await self._admitted(source, events_read, bot_ids)
         first_at = min(event.at for event in events_read)
         last_at = max(event.at for event in events_read)
-        # clocks differ: what was heard a little before or after may be the same
+        # clocks differ: live chat of a little before or after may be the same lines
         earliest = first_at - LATE_BY_AT_MOST
         latest = last_at + EARLY_BY_AT_MOST
         spans = await episodes.heard_spans(source, earliest, latest, LULL)
@@ -494,7 +497,7 @@ class Learner:
         events_read: Sequence[ChatEvent],
         bot_ids: frozenset[str],
     ) -> list[ChatEvent]:
-        """Return the bot's own lines, and those of whom nothing keeps out, by the ids that they have here."""
+        """Return the lines by the bot and by people who are not left out, with the ids that they have in the memory."""
         opted_out = await privacy_choices.opted_out(source)
         exclusion = Exclusion(self._settings().memory, opted_out)
         identified = await _identified(source, events_read)
@@ -503,10 +506,10 @@ class Learner:
         for event in identified:
             ids = (event.user_id, provisional_id(event.login))
             if not bot_ids.isdisjoint(ids):
-                # all of the bot's lines under one id, whichever the file has
+                # one id for all lines of the bot, which may have several in the file
                 admitted.append(replace(event, user_id=min(bot_ids)))
                 continue
-            # somebody may have been erased when nothing but their name was known
+            # somebody may have been erased when only their login was known, by the id that stood for it
             erased_at = max(source.requests.erased_at(viewer_id) for viewer_id in ids)
             if event.at <= erased_at or event.user_id in hidden:
                 continue
@@ -515,7 +518,7 @@ class Learner:
         return admitted
 
     async def _after_live_chat(self) -> None:
-        """Wait, at most LIVE_FIRST_S, while a live bot has a window to read: its lines age out, these do not."""
+        """Wait until the live bot has no window to read, at most LIVE_FIRST_S: its lines are deleted soon."""
         window_size = self._settings().memory.window_max_events
         waited = 0.0
         while waited < LIVE_FIRST_S:
@@ -526,7 +529,10 @@ class Learner:
 
 
 class _KnownChat:
-    """What is known of a stretch of time: heard live, or learned from another file than this one (`file_key`)."""
+    """The chat that the memory already knows: heard live, or learned from other files.
+
+    `spans`: the stretches of time that it knows. `event_ids`: the ids of its lines. `file_key`: the file being read.
+    """
 
     def __init__(
         self,
@@ -536,33 +542,33 @@ class _KnownChat:
     ) -> None:
         self._event_ids = event_ids
         self._live: list[HeardSpan] = []
-        # by viewer
+        # from files the lines of each viewer are known by themselves
         self._learned: defaultdict[str | None, list[HeardSpan]] = defaultdict(list)
         for span in spans:
             if not span.learned_from:
                 self._add_live(span)
-            # what was read of this file itself is known by its number of lines
+            # of the file being read, the memory knows how many lines were read (_lines_read)
             elif span.learned_from != file_key:
                 self._learned[span.viewer_id].append(span)
 
     def _add_live(self, span: HeardSpan) -> None:
-        """Add a window of live chat. In a lull between two of them the bot listened as well, so they become one."""
+        """Add a span of live chat. It joins the one before if they are at most LULL apart: the bot listened between."""
         if not self._live:
             self._live.append(span)
             return
-        before = self._live[-1]
-        lull = span.first_at - before.last_at
+        previous = self._live[-1]
+        lull = span.first_at - previous.last_at
         if lull > LULL:
             self._live.append(span)
             return
-        last_at = max(before.last_at, span.last_at)
-        self._live[-1] = before._replace(last_at=last_at)
+        last_at = max(previous.last_at, span.last_at)
+        self._live[-1] = previous._replace(last_at=last_at)
 
     def holds(self, event: ChatEvent) -> bool:
-        """Return whether a line is known."""
+        """Return whether the memory knows this line."""
         if event.id in self._event_ids or _is_within(event, self._live):
             return True
-        # another program's file may have had only the name
+        # another file may have had only the login of its author
         for viewer_id in (event.user_id, provisional_id(event.login)):
             learned = self._learned.get(viewer_id, ())
             if _is_within(event, learned):
@@ -571,7 +577,7 @@ class _KnownChat:
 
 
 def _is_within(event: ChatEvent, spans: Iterable[HeardSpan]) -> bool:
-    """Return whether a line may have been said in one of these spans; clocks differ by a little."""
+    """Return whether a line may have been written in one of these spans. Clocks may differ a little."""
     for span in spans:
         earliest = span.first_at - EARLY_BY_AT_MOST
         latest = span.last_at + LATE_BY_AT_MOST
@@ -581,7 +587,7 @@ def _is_within(event: ChatEvent, spans: Iterable[HeardSpan]) -> bool:
 
 
 async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
-    """Return the ids that the bot itself may have in a file; no ids if it never signed in and has no login set."""
+    """Return the ids that the bot may have in a file. Empty if it never signed in and no login is set."""
     state = await channel_state.read_all(source)
     signed_in_login = state.get("bot_login", "")
     set_login = settings.twitch.bot_login.lstrip("@")
@@ -589,7 +595,7 @@ async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
     for login in (signed_in_login, set_login):
         if login:
             ids.add(provisional_id(login))
-    # of a bot that was never signed in
+    # a bot that never signed in has no id
     ids.discard("")
     return frozenset(ids)
 
@@ -597,23 +603,23 @@ async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
 async def _identified(
     source: Source, events_read: Sequence[ChatEvent]
 ) -> list[ChatEvent]:
-    """Return the lines with the ids of their authors, of whom a chat log has only the logins.
+    """Return the lines with the ids of their authors, because some chat logs have only logins.
 
-    The author is whoever had the login at that time. A line stays as it is where nobody is known who had it.
+    The author is whoever had the login at that time. A line whose login is unknown keeps its id.
     """
     logins = set()
     for event in events_read:
         if not event.user_id.isdigit():
             logins.add(event.login)
-    id_of: Mapping[str, str] = {}
+    id_by_login: Mapping[str, str] = {}
     if logins:
-        id_of = await owners(source, logins, events_read[0].at)
+        id_by_login = await owners(source, logins, events_read[0].at)
     identified = []
     for event in events_read:
-        if event.user_id.isdigit() or event.login not in id_of:
+        if event.user_id.isdigit() or event.login not in id_by_login:
             identified.append(event)
         else:
-            identified.append(replace(event, user_id=id_of[event.login]))
+            identified.append(replace(event, user_id=id_by_login[event.login]))
     return identified
 
 
@@ -622,9 +628,9 @@ async def estimate(
     settings: Settings,
     now: int,
 ) -> Estimate:
-    """Read the files once without storing anything, and return what learning from them would take.
+    """Read the files once without storing anything, and return what it would take to learn from them.
 
-    `now` in ms. Raises InputError, also where there is no line of chat in them.
+    `now` in ms. Raises InputError, also if they have no line of chat.
     """
     files = await _look_at(paths, settings, now)
     if not any(file.lines for file in files):
@@ -634,9 +640,9 @@ async def estimate(
     if settings.model.provider is not Provider.OFFLINE:
         # one call for the summary of a window, one for the notes
         calls = 2 * sum(_window_count(file, settings.memory) for file in files)
-        size = sum(file.size for file in files)
-        tokens_besides = calls * (TOKENS_A_CALL + SUMMARY_WORDS)
-        input_tokens = size // BYTES_A_TOKEN + tokens_besides
+        byte_count = sum(file.size for file in files)
+        other_tokens = calls * (TOKENS_A_CALL + SUMMARY_WORDS)
+        input_tokens = byte_count // BYTES_A_TOKEN + other_tokens
     output_tokens = calls * 2 * SUMMARY_WORDS
     bad = {}
     for file in files:
@@ -662,7 +668,7 @@ def _window_count(file: PastChat, memory: MemorySettings) -> int:
 
 
 async def _in_thread(file: PastChat, read: Callable[[], T]) -> T:
-    """Return what `read` returns, called in a thread; cancelled, reading ends at the next line of the file."""
+    """Call `read` in a thread and return its result. If cancelled, the thread stops at the next line of the file."""
     try:
         return await asyncio.to_thread(read)
     except asyncio.CancelledError:
@@ -676,7 +682,10 @@ async def _look_at(
     settings: Settings,
     until: int,
 ) -> list[PastChat]:
-    """Return the files, each read to its end and not kept. `until`: nothing was said later (ms). Raises InputError."""
+    """Read the files once to count their lines, and return them. Raises InputError.
+
+    `until`: the present (ms); lines from later times are not read.
+    """
     files = []
     for path in paths:
         file = PastChat(path, until, settings.twitch.channel.lstrip("#"))
@@ -690,44 +699,46 @@ def _windows(
     lines_read: int,
     memory: MemorySettings,
 ) -> Generator[list[ChatEvent], None, None]:
-    """Yield the windows of a file's lines after those that were read. None goes on over the end of a stream."""
+    """Yield windows of the lines of a file that were not read yet. A window ends where its stream ends."""
     # lines that are in no window yet
-    waiting: list[ChatEvent] = []
+    waiting_lines: list[ChatEvent] = []
     newest_at = 0
     unread = islice(file.events(), lines_read, None)
     # None stands for the end of the file
     for event in chain(unread, [None]):
         stream_ends = event is None
-        # before the first line no stream is on that could end
+        # newest_at is 0 before the first line, which ends no stream
         if event is not None and newest_at:
             stream_ends = event.at - newest_at >= STREAM_GAP
-        if stream_ends or len(waiting) == READ_AT_ONCE:
-            ends = _ends_of_windows(waiting, newest_at, memory, everything=stream_ends)
-            for start, end in pairwise([0, *ends]):
-                yield waiting[start:end]
+        if stream_ends or len(waiting_lines) == READ_AT_ONCE:
+            window_ends = _ends_of_windows(
+                waiting_lines, newest_at, memory, everything=stream_ends
+            )
+            for start, end in pairwise([0, *window_ends]):
+                yield waiting_lines[start:end]
             # the others wait for the lines after them
-            del waiting[: max(ends, default=0)]
+            del waiting_lines[: max(window_ends, default=0)]
         if event is None:
             return
-        waiting.append(event)
+        waiting_lines.append(event)
         newest_at = event.at if stream_ends else max(newest_at, event.at)
 
 
 def _ends_of_windows(
-    waiting: Sequence[ChatEvent],
+    waiting_lines: Sequence[ChatEvent],
     newest_at: int,
     memory: MemorySettings,
     *,
     everything: bool,
 ) -> list[int]:
-    """Return where the windows among these lines end, each as the place of the line after it.
+    """Cut lines into windows. Return for each window the index of the line after it.
 
-    `everything`: no more lines of their stream follow, so that all of them are in windows.
+    `everything`: their stream is over, so all lines go into windows.
     """
     # Windows are cut of lines that have a number of the store. These were never stored,
     # so each has its place in the list as its number.
     lines = []
-    for number, event in enumerate(waiting):
+    for number, event in enumerate(waiting_lines):
         lines.append(_line(number, event, from_bot=False))
     cut = Cut(
         smallest=memory.window_min_events,
@@ -741,13 +752,16 @@ def _ends_of_windows(
 
 
 async def _lines_read(source: Source, file: PastChat) -> int:
-    """Return how many lines of a file were read."""
+    """Return how many lines of a file were read before."""
     stored = await channel_state.read(source, LEARNED + file.key)
     return int(stored or 0)
 
 
 def _began_at(file: PastChat, at: int) -> int | None:
-    """Return when the broadcast of a line said at `at` (ms) began; None where the file does not say, or is wrong."""
+    """Return when the broadcast of a line began (ms). None if the file has no time, or one that cannot be right.
+
+    `at`: the time of the line (ms).
+    """
     began_at = file.about.began_at
     if abs(at - began_at) > LONGEST_STREAM:
         return None
@@ -760,7 +774,7 @@ def _line(
     *,
     from_bot: bool,
 ) -> Line:
-    """Return a line of a file as the memory reads lines of live chat; `number`: its place in its window."""
+    """Return a line of a file like a line of live chat. `number`: its place in its window."""
     return Line(
         seq=number,
         id=event.id,
