@@ -1,6 +1,6 @@
-"""Where a note comes from: who said it, its episodes, what it replaced, which prompts it was in. Reads only.
+"""Shows where a note comes from: who said it, its episodes, what it replaced, which prompts it was in.
 
-People are shown with their present names.
+It only reads. People are shown with their present names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _CAUSES = {
     REDACTED: "cleared",
 }
 
-# The stance that is shown for evidence of what nobody said.
+# The stance that is shown for evidence that was seen in chat or reported by Twitch, and not said.
 SEEN = "seen"
 
 
@@ -65,7 +65,7 @@ async def chain(
             stream_ids.add(link.episode.stream_id)
     streams_by_id = await streams.get_many(db, stream_ids)
     videos = await streams.videos(db, stream_ids)
-    # a note about the channel has nobody's name
+    # "" for a note about the channel
     about = ""
     if note.scope is Scope.VIEWER:
         about = names.get(note.subject_id or "", SOMEBODY)
@@ -90,17 +90,17 @@ async def chain(
 
 
 def _shown_note(note: Note, names: Mapping[str, str]) -> dict[str, object]:
-    """Return a note of the page, whose own or one beside it."""
+    """Return a note as the page shows it."""
     return {"id": note.id, "fact": with_names(note.fact, names)}
 
 
 def _shown_stream(stream: Stream) -> dict[str, object]:
-    """Return a stream of which there is evidence."""
+    """Return a stream as the page shows it."""
     return {"id": stream.id, "title": stream.title, "at": stream.started_at}
 
 
 def _shown_change(change: Change, names: Mapping[str, str]) -> dict[str, object]:
-    """Return one line of a note's history."""
+    """Return a change in a note's history as the page shows it."""
     return {
         "at": change.at,
         "from": change.from_status,
@@ -116,7 +116,7 @@ def _shown_evidence(
     videos: Mapping[int, Video],
     now: int,
 ) -> dict[str, object]:
-    """Return one row of evidence with its episode."""
+    """Return a piece of evidence with its episode, as the page shows it."""
     episode = link.episode
     stance = link.stance
     speaker = names.get(link.speaker_id or "", "")
@@ -124,7 +124,7 @@ def _shown_evidence(
         # nobody said it: the speaker of the link is whoever did it
         stance = SEEN
         speaker = ""
-    # what was said outside of streams has no video
+    # 0 is the id of no stream: there is no video of what was said outside of streams
     video = videos.get(episode.stream_id or 0)
     return {
         "episode": episode.id,
@@ -141,7 +141,10 @@ def _shown_evidence(
 
 
 def _is_seen(note: Note, link: EvidenceLink) -> bool:
-    """Return whether a note about somebody was seen in chat or reported by Twitch, and said by nobody."""
+    """Return whether evidence was seen in chat or reported by Twitch. Nobody said it then.
+
+    Only notes about a viewer have such evidence.
+    """
     is_observed = note.source_kind is SourceKind.OBSERVED and note.scope is Scope.VIEWER
     return is_observed and link.stance != "contradicted"
 
@@ -151,7 +154,10 @@ def _video_link(
     at: int,
     now: int,
 ) -> tuple[str, int]:
-    """Return the link to a moment (ms) of a stream's video, and until when it probably works; ("", 0) without one."""
+    """Return the link to a moment of a stream's video, and until when it probably works; ("", 0) without one.
+
+    Both times are in ms.
+    """
     if video is None:
         return ("", 0)
     link = video.link(at, now)
@@ -166,7 +172,7 @@ async def names_for(
     evidence: Sequence[EvidenceLink] = (),
     texts: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Return the present names of everybody in notes, their evidence and these texts, by id, without hidden people."""
+    """Return by id the present names of everybody in these notes, evidence and texts, without hidden people."""
     people: set[str | None] = set()
     all_texts = list(texts)
     for note in related:
@@ -177,7 +183,7 @@ async def names_for(
         all_texts.append(link.episode.summary)
     for text in all_texts:
         people.update(ids_in(text))
-    # of a note about the channel, and of what nobody said
+    # a note about the channel has no subject, and evidence that was seen has no speaker
     people.discard(None)
     viewer_ids = sorted(viewer_id for viewer_id in people if viewer_id is not None)
     names, _hidden = await viewers.shown_and_hidden(db, viewer_ids)
@@ -185,22 +191,22 @@ async def names_for(
 
 
 def in_words(note: Note, origin: dict[str, Any]) -> list[str]:
-    """Return the lines that show a person where a note comes from. `origin`: what `chain` returned."""
+    """Return lines of text that explain where a note comes from. `origin`: what `chain` returned."""
     about = origin["about"] or note.scope.replace("_", " ")
     traits = "; ".join(_traits(note))
     lines = [f"#{note.id} {about}: {origin['fact']}", f"  {traits}"]
     started_at = {stream["id"]: stream["at"] for stream in origin["streams"]}
     for link in origin["evidence"]:
         lines += _evidence_lines(link, started_at)
-    undo = f"`forgetmenot memory undo {note.id}` undoes that"
+    undo_hint = f"`forgetmenot memory undo {note.id}` undoes that"
     for predecessor in origin["replaced"]:
         replaced = f"#{predecessor['id']}: {predecessor['fact']}"
-        lines.append(f"  it replaced {replaced} ({undo})")
+        lines.append(f"  it replaced {replaced} ({undo_hint})")
     successor = origin["replaced_by"]
     if successor is not None:
         lines.append(f"  replaced by #{successor['id']}: {successor['fact']}")
     for change in origin["history"]:
-        # the first change is that the note was written
+        # the first change has no status before it: the note was written
         statuses = ""
         if change["from"] is not None:
             statuses = f"{change['from']} → {change['to']}: "
@@ -208,14 +214,14 @@ def in_words(note: Note, origin: dict[str, Any]) -> list[str]:
     if origin["replies"]:
         reply_ids = [str(reply["id"]) for reply in origin["replies"]]
         numbers = ", ".join(reply_ids)
-        hint = "`forgetmenot why NUMBER` shows more"
-        lines.append(f"  in the prompts of the replies {numbers} ({hint})")
+        why_hint = "`forgetmenot why NUMBER` shows more"
+        lines.append(f"  in the prompts of the replies {numbers} ({why_hint})")
     return lines
 
 
 def _traits(note: Note) -> list[str]:
-    """Return what a note is: its status, source, end, importance and confidence, and whether it is pinned."""
-    # a stale note is an active one, which is hardly shown any more
+    """Return the properties of a note in words: status, source, end, importance, confidence and pin."""
+    # a stale note still has the status "active", but is shown as stale
     status = "stale" if note.stale else note.status
     end = "kept permanently"
     if note.expires_at is not None:
@@ -235,7 +241,7 @@ def _traits(note: Note) -> list[str]:
 def _evidence_lines(
     link: Mapping[str, Any], started_at: Mapping[int, int]
 ) -> list[str]:
-    """Return the lines about one row of evidence. `started_at`: when each stream began (ms)."""
+    """Return the lines of text about a piece of evidence. `started_at`: when each stream began (ms), by id."""
     stance = ENGLISH(f"page.stance.{link['stance']}")
     if link["stance"] != SEEN:
         stance = f"{link['speaker'] or 'chat'} {stance}"
@@ -248,14 +254,14 @@ def _evidence_lines(
     ]
     address, until = link["video"]
     if address:
-        # when Twitch deletes a video is an estimate
+        # "probably", because it is an estimate when Twitch deletes a video
         day = moment(until)[:10]
         lines.append(f"    {address} (Twitch probably keeps it until {day})")
     return lines
 
 
 def _place_in_stream(link: Mapping[str, Any], started_at: Mapping[int, int]) -> str:
-    """Return in which stream a row of evidence is, and how far into it."""
+    """Return in words in which stream a piece of evidence is, and how far into it."""
     stream_id = link["stream"]
     if stream_id is None:
         return "outside a stream"
@@ -273,12 +279,12 @@ def moment(ms: int) -> str:
 
 
 def because(cause: str, names: Mapping[str, str]) -> str:
-    """Return why a note changed, with present names. `cause`: as it is stored, a word or a `Reason`."""
+    """Return in words why a note changed, with present names. `cause`: a key of _CAUSES, a `Reason` or a text."""
     if cause in _CAUSES:
         cause = reason(_CAUSES[cause])
     if not isinstance(cause, Reason):
         return with_names(cause, names)
-    # People stand in the values as ids, so the names go in before the sentence is made.
+    # The values of a reason name people by id, so they get their names before the sentence is made.
     values = {}
     for key, value in cause.values.items():
         values[key] = with_names(str(value), names)

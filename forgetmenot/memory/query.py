@@ -15,9 +15,9 @@ from forgetmenot.text.words import (
     words,
 )
 
-# What a word counts of the category and the title, and a small word of another language.
+# The weight of words of the category and title, and of stopwords of other languages. Other words weigh 1.
 LOW_WEIGHT = 0.3
-# Words that no query has; "chat" is filler in English, and in a French question it is a cat.
+# Words that no query contains. "chat" is filler in English, but means "cat" in French.
 _IGNORED_IN_ENGLISH = STOPWORDS | FILLER
 _IGNORED_ELSEWHERE = _IGNORED_IN_ENGLISH - {"chat", "chats"}
 # Words that ask for what was said last, where nothing else is asked for: "what's new with me?"
@@ -29,9 +29,9 @@ NEWEST = frozenset(words(_NEWEST))
 class Query(Struct, frozen=True):
     """What a message asks for.
 
-    `words`: the words asked for, with their weights. `time`: what is asked about time. `is_general`: nothing in
-    particular is asked for, as by a greeting or "what do you know about me?". `newest`: what was said last is asked
-    for, as by "what's new?"; then `is_general` is set too. `zone`: the time zone of the days that the message names.
+    `words`: the words asked for, with their weights. `time`: the question about time. `is_general`: no word is asked
+    for, as in a greeting or "what do you know about me?". `newest`: the question is what was said last, as in "what's
+    new?"; then `is_general` is set too. `zone`: the time zone of the days that the message names.
     """
 
     words: Mapping[str, float] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Query(Struct, frozen=True):
 
     @property
     def telling(self) -> list[str]:
-        """Return the message's own words, without those that count little."""
+        """Return the words of full weight: those of the message itself, without stopwords."""
         return [word for word, weight in self.words.items() if weight >= 1]
 
 
@@ -55,11 +55,10 @@ def query_of(
 ) -> Query:
     """Return what a text asks for.
 
-    The words of `context` (category, title) count less, those of `names` not at all. What counts less must stand in a
-    note as it is: it matches no misspelling. Small words of other languages count less too: "hat", "son" and "van" are
-    some.
+    Words of `context` (category, title) and stopwords of other languages ("hat", "son", "van") get LOW_WEIGHT. Words of
+    `names` are left out. `zone`: as in Query.
     """
-    # scripts without spaces are searched sign by sign as well
+    # scripts without spaces have no words between spaces, so each of their signs is searched, too
     typed_words = words(without_greeting(text)) + ideographs(text)
     small_words = foreign_stopwords_in(typed_words)
     ignored = _ignored_words(names, is_english=not small_words)
@@ -79,7 +78,7 @@ def query_of(
 
 
 def _ignored_words(names: Iterable[str], *, is_english: bool) -> frozenset[str]:
-    """Return the words that no query has: those of these names, small ones and filler."""
+    """Return the words that no query contains: stopwords, filler and the words of these names."""
     words_of_names: set[str] = set()
     for name in names:
         words_of_names.update(words(name))

@@ -13,16 +13,16 @@ from forgetmenot.text.words import stem
 
 # Words of a question that are looked up, the longest: they are the rarest.
 MOST_WORDS = 8
-# Words of nearly the same meaning are often all that a note has of a short question: "who has a pet?" So more of them
-# count than among one viewer's notes, and each counts more.
+# A note may have only a word of nearly the same meaning as a short question: "who has a pet?" So more such words count
+# than among one viewer's notes, and each counts more.
 NEAR_STEMS = 16
 NEAR_WEIGHT = 0.8
 
 
 def asked_words(query: Query, people: Iterable[str]) -> list[str]:
-    """Return what is looked up of a question: the people whom it names, as mentions, and its longest words.
+    """Return the words of a question that are looked up: the people in it, as mentions, and its longest words.
 
-    `people`: their ids.
+    `people`: the ids of the people whom the question names.
     """
     longest_first = sorted(query.telling, key=len, reverse=True)
     mentions = [mention(viewer_id) for viewer_id in people]
@@ -30,9 +30,9 @@ def asked_words(query: Query, people: Iterable[str]) -> list[str]:
 
 
 def near_stems(word: str, table: WordTable | None) -> dict[str, float]:
-    """Return the stem of a word and those of nearly the same meaning, nearest first, with how much each counts.
+    """Return the stem of a word and the stems nearest to it in meaning, each with its share (0 to 1).
 
-    The stem itself counts 1, the others less. It stands alone where no table lists the word.
+    The stem itself counts 1. It is the only one if the table is None or does not list the word.
     """
     word_stem = stem(word)
     shares = {word_stem: 1.0}
@@ -52,11 +52,11 @@ def cosines_to(
     stems_of_texts: Sequence[Collection[str]],
     table: WordTable,
 ) -> list[float]:
-    """Return how near each text is to a question by its meaning, as a cosine (-1 to 1).
+    """Return how near the meaning of each text is to a question, as a cosine (-1 to 1).
 
     `stems_of_texts`: the stems of each text.
     """
-    # sorted, because of a very long text the table reads only the first words: the same ones each time
+    # The table reads only the first words of a very long text. Sorting makes these the same in every run.
     sorted_stems = [sorted(stems) for stems in stems_of_texts]
     meanings = Meanings(table, [table.numbers(stems) for stems in sorted_stems])
     asked_stems = [stem(word) for word in query.telling]

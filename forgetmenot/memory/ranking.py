@@ -6,9 +6,9 @@ A note's score is the sum of
 - .3 of how near its meaning is to the message's (`text.meaning`), where a word table is given, divided by the best;
 - up to .5 for what it says about the time that is asked for (`text.dates`).
 
-Pinned notes come first; what no word touches follows by
-confidence and recency. A stale or past note is offered only where the message has a word of its own, or a near one.
-It does not know what may be shown: the caller leaves out what must not be. docs/EVALUATION.md has what was measured.
+Pinned notes come first. Notes without any word of the message follow by confidence and recency. A stale or past note
+is offered only if the message has a word of it, or a similar one. The caller leaves out notes that must not be shown.
+docs/EVALUATION.md has the measurements.
 """
 
 from collections.abc import (
@@ -33,30 +33,32 @@ from forgetmenot.text.meaning import Meanings, WordTable
 from forgetmenot.text.words import stem
 
 MEANING_SHARE = 0.3
-# What a note adds that was said on the day, that states a time, that states a duration, where one is asked for.
+# What is added to a note's score if the message asks about time, and the note was said on the asked day, states a time,
+# or states a duration.
 FITS_DATE = 0.5
 TELLS_TIME = 0.15
 TELLS_DURATION = 0.25
 # What is added to the score of a pinned note: it stands above any other.
 PINNED = 10.0
-# What is added for a day of the coming week, whatever is asked: more than for only meaning something like it.
+# What is added for a day of the coming week, whatever is asked. A near meaning adds no more than this.
 SOON = 0.3
 # A time (ms) after the end of every note.
 END_OF_TIME = 1 << 62
 # How much nearer than usual (as a cosine) a note must be to get all of MEANING_SHARE.
 FULL_DIFFERENCE = 0.3
-# Of the best note's score, what a note must have to be offered: what answers is still there (docs/EVALUATION.md).
+# A note needs this part of the best note's score to be offered. Measured: the notes that answer have more
+# (docs/EVALUATION.md).
 LEAST_OF_BEST = 0.25
 # Less than any score of a note that shares something with the query.
 _LEAST_SCORE = 1e-6
-# How much a note's word must count as an asked one for the note to be asked for: a form of it, or one slip away.
+# A note is asked for by name if one of its words counts this much as an asked one: a form of it, or one slip away.
 NAMED = 0.9
 
 
 class Postings:
-    """A subject's notes, ready to be asked: built once per subject and revision. Several threads may ask at once.
+    """A subject's notes, indexed for queries. They never change, so several threads may ask at once.
 
-    A note is named by its place in `notes`.
+    Inside, a note is meant by its place in `notes`.
     """
 
     def __init__(
@@ -95,10 +97,9 @@ class Postings:
         padded_to: int | None = None,
         may_be_shown: Callable[[Note], bool] = lambda _note: True,
     ) -> list[Recalled]:
-        """Return the notes that fit a query, best first, at most `limit` of those that may be shown.
+        """Return the notes that fit a query and may be shown, best first, at most `limit`.
 
-        `padded_to`: notes that share little or nothing with what is asked fill up to this number; None: to the limit.
-        `now` in ms.
+        If fewer than `padded_to` notes fit, others fill the list up to this number; None: up to the limit. `now` in ms.
         """
         word_scores, shares = self._index.scores(query.words)
         scores = self._scores(word_scores, query)
@@ -120,7 +121,7 @@ class Postings:
         return recalled
 
     def _scores(self, word_scores: Sequence[float], query: Query) -> list[float]:
-        """Return the score of each note, by its words, its meaning and the time that is asked for."""
+        """Return the score of each note by its words, its meaning and the time that is asked for."""
         scores = relative_to_best(word_scores)
         if query.telling:
             meaning_scores = self._meaning_scores(query)
@@ -131,16 +132,16 @@ class Postings:
         return scores
 
     def _meaning_scores(self, query: Query) -> list[float]:
-        """Return what is added to the score of each note for its meaning; without a table, nothing."""
+        """Return what is added to the score of each note for its meaning; all 0 without a word table."""
         if self._table is None or self._meanings is None:
             return [0.0] * len(self.notes)
         # the message's own words, without those of its context (category, title)
         asked_stems = dict.fromkeys(map(stem, query.telling))
         cosines = self._meanings.cosines(self._table.numbers(asked_stems))
-        # One person's notes are all a little alike: what is nearer than usual tells them apart.
+        # One person's notes are all a little alike: what is nearer than mean_cosine tells them apart.
         count = max(1, len(cosines))
-        usual = sum(cosines) / count
-        differences = [max(cosine - usual, 0.0) for cosine in cosines]
+        mean_cosine = sum(cosines) / count
+        differences = [max(cosine - mean_cosine, 0.0) for cosine in cosines]
         largest = max(differences, default=0.0)
         # The nearest note gets all of MEANING_SHARE, or a part of it where no note is much nearer than the others.
         full_difference = max(largest, FULL_DIFFERENCE)
@@ -155,7 +156,7 @@ class Postings:
         scores: Sequence[float],
         padded_to: int,
     ) -> list[int]:
-        """Return the first `padded_to` notes, and of those after them the ones that fit what is asked or are pinned."""
+        """Return the first `padded_to` notes, and of the others those that fit the query or are pinned."""
         best_score = max([scores[place] for place in best], default=0.0)
         least = max(LEAST_OF_BEST * best_score, _LEAST_SCORE)
         offered = list(best[:padded_to])
@@ -171,7 +172,10 @@ class Postings:
         query: Query,
         now: int,
     ) -> Iterator[int]:
-        """Yield the notes that may be offered, best first. Of those that score alike the freshest come first."""
+        """Yield the notes that may be offered, best first; of equal ones the freshest first.
+
+        `shares`: the notes that have a word of the query.
+        """
         ranks = self._ranks(scores, query, now)
         unoffered = self._unoffered(shares, query, now)
         all_places = range(len(self.notes))
@@ -183,7 +187,7 @@ class Postings:
             note_freshness = freshness(self.notes[place], now)
             return -note_freshness, place
 
-        # freshness is worked out for one rank after the other: most callers take only the first notes
+        # freshness is computed rank by rank, because most callers take only the first notes
         for _rank, places in groupby(offered, key=ranks.__getitem__):
             yield from sorted(places, key=freshest_first)
 
@@ -193,7 +197,7 @@ class Postings:
         query: Query,
         now: int,
     ) -> list[float]:
-        """Return the scores with what raises a note whatever is asked: a pin, or a day of the coming week."""
+        """Return the scores, raised for pinned notes and for notes that name a day of the coming week."""
         ranks = list(scores)
         for place in self._pinned:
             ranks[place] += PINNED
@@ -210,18 +214,19 @@ class Postings:
         query: Query,
         now: int,
     ) -> set[int]:
-        """Return the notes that are stale or past and were not asked for, and those that are over.
+        """Return the notes that are over, and the stale and past ones that are not asked for.
 
-        A note is asked for by a word of its own or a near one, or by the day or month in which it was said.
+        A note is asked for by one of its words, a similar word, or the day or month in which it was said. `shares`: the
+        notes that have a word of the query.
         """
         unoffered = set()
         for place in self._may_be_inactive:
             note = self.notes[place]
             if not note.is_inactive(now):
                 continue
-            # over, and not kept as past: the daily sweep has not come to it yet
+            # it is over and will not be kept as past, but the daily sweep has not ended it yet
             is_unswept = note.is_over(now) and not becomes_past(note)
-            # less than 1: said soon after the time that is asked for
+            # a fit below 1 means that it was only said soon after the asked time
             is_asked_for = place in shares or self._fit_of_day(place, query) == 1
             if is_unswept or not is_asked_for:
                 unoffered.add(place)
@@ -232,7 +237,7 @@ class Postings:
         return self.notes[place].last_confirmed_at
 
     def _fit_of_day(self, place: int, query: Query) -> float:
-        """Return how well the day on which a note was said fits the times that are asked for (0 to 1)."""
+        """Return how well the day on which a note was last confirmed fits the asked times (0 to 1)."""
         if not query.time.periods:
             return 0.0
         confirmed_on = day_of(self._last_confirmed_at(place), query.zone)
@@ -245,7 +250,7 @@ class Postings:
             times = []
             for note in self.notes:
                 times.append((states_time(note.fact), states_duration(note.fact)))
-            # whole at once: another thread may be asking meanwhile
+            # set only when it is complete, because another thread may read it meanwhile
             self._times = times
         scores = []
         for place, (has_time, has_duration) in enumerate(times):
@@ -259,7 +264,7 @@ class Postings:
 
 
 def freshness(note: Note, now: int) -> float:
-    """Return the confidence of a note, half of it a week after it was confirmed: for padding and ties.
+    """Return the confidence of a note, halved a week after its last confirmation. It orders notes of equal score.
 
     A date in the future counts as now.
     """
@@ -268,7 +273,7 @@ def freshness(note: Note, now: int) -> float:
 
 
 def relative_to_best(scores: Collection[float]) -> list[float]:
-    """Return each score as a part of the best one; all 0 if none is above 0."""
+    """Return each score divided by the best one; all 0 if none is above 0."""
     best = max(scores, default=0.0)
     if best <= 0:
         return [0.0] * len(scores)

@@ -1,4 +1,4 @@
-"""Recalls what is known about a subject, as far as it fits what was just said.
+"""Recalls the notes about a subject that fit what was just said.
 
 - Nothing about viewers who opted out or were banned, nothing suppressed, no notes of other personas.
 - Stale and past notes only where the message has a word of theirs, or one of nearly the same meaning.
@@ -34,27 +34,27 @@ from forgetmenot.text.meaning import word_table
 SUBJECTS_KEPT = 200
 # Up to this many notes are ranked on the event loop; more, which only an import brings, are ranked in a thread.
 FEW = 400
-# Of somebody of whom little is known (in notes) a few notes are offered whatever fits: the answer may share no word
-# with the question and hardly its meaning ("which pet?", "has a gecko").
+# If only LITTLE_KNOWN notes are known about somebody, AT_LEAST of them are offered even if none fits: an answer may
+# share no word with the question, and hardly its meaning ("which pet?", "has a gecko").
 LITTLE_KNOWN = 10
 AT_LEAST = 4
 # The part of the best note's score that other notes about the channel must have.
 NEARLY_AS_GOOD = 0.5
-# Whoever wrote within this time before the start is expected to go on.
+# Viewers who wrote within this time before the program's start are expected to write again.
 CHATTING = 15 * MINUTE
 # Postings of this many people at most are built beforehand.
 PREPARED = 40
 # The newest episodes of a note whose summaries help to find it.
 EPISODES_PER_NOTE = 3
 
-# The key of what is known about the channel and its running bits.
+# The subject that stands for the channel and its running bits.
 CHANNEL = ""
-# A value that changes when the notes of a subject do. Its last item: whether the subject may be shown.
+# A value that changes when a subject's notes change. Its last item: whether the subject may be shown.
 Fingerprint = tuple[object, ...]
 
 
 class NotesSnapshot(NamedTuple):
-    """The state of some subjects' notes at one moment, and what is suppressed then.
+    """What one transaction read: the fingerprints of some subjects' notes, and what is suppressed.
 
     `fingerprints`: one for each subject, in the order of the subjects.
     """
@@ -96,17 +96,17 @@ class Recall:
         title: str = "",
         names: Iterable[str] = (),
     ) -> Query:
-        """Return what the message asks for, with the speaker's thought before it.
+        """Return what a message asks for, together with the text that the speaker wrote `before` it.
 
-        Left out are filler, the bot's name, `names`, and whoever stands behind an @. Category and title count little:
-        a chess stream brings up chess notes where nothing else decides.
+        Filler, the bot's names, `names` and @names are left out. Category and title count little: on a chess stream
+        they bring up chess notes only if nothing else decides.
         """
         bot = self._settings().bot
         ignored_names = (bot.name, *bot.aliases, *names)
         typed_words = f"{before} {message}".split()
-        without_handles = [word for word in typed_words if not word.startswith("@")]
+        asked_words = [word for word in typed_words if not word.startswith("@")]
         query = query_of(
-            " ".join(without_handles),
+            " ".join(asked_words),
             context=f"{category} {title}",
             names=ignored_names,
             zone=bot.timezone,
@@ -130,9 +130,9 @@ class Recall:
     ) -> list[Recalled]:
         """Return the notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
-        Only notes that fit are returned; all there are where the query asks for nothing in particular, as a greeting
-        does, or with `padded`. `limit`: by default what a prompt has room for. `snapshot`: what `look` has just
-        returned for these subjects; None: it is read here. Raises StoreError.
+        Only notes that fit are returned. With `padded`, or if the query is general, others fill the list up to `limit`.
+        `limit`: by default what a prompt has room for. `snapshot`: what `look` has just returned for these subjects;
+        None: it is read here. Raises StoreError.
         """
         settings = self._settings()
         if isinstance(query, str):
@@ -167,10 +167,10 @@ class Recall:
         people: Iterable[str] = (),
         names: Iterable[str] = (),
     ) -> list[Recalled]:
-        """Return the notes about anybody that fit a question, or words to look up, best first.
+        """Return the notes about anybody that fit a question, best first; none for a sensitive question.
 
-        A sensitive question gets none. `snapshot`: of any subjects; only what it suppresses is read. `people`: the ids
-        of those whom the question names; `names`: the words by which it names them. Raises StoreError.
+        `snapshot`: of any subjects, because only its suppression filter is read. `people`: the ids of those whom the
+        question names. `names`: the words by which it names them. Raises StoreError.
         """
         if channel_search.asks_what_is_sensitive(question):
             return []
@@ -186,9 +186,9 @@ class Recall:
         )
 
     def heard(self, viewer_id: str) -> None:
-        """Remember who wrote a line: the next `prepare` builds the postings of their notes.
+        """Note that a viewer wrote a line: the next `prepare` builds the postings of their notes.
 
-        Only of the last PREPARED speakers: whoever is in the list for longest goes first.
+        Only the last PREPARED speakers are remembered.
         """
         self._recent_speakers[viewer_id] = None
         while len(self._recent_speakers) > PREPARED:
@@ -196,9 +196,9 @@ class Recall:
             del self._recent_speakers[oldest_speaker]
 
     async def prepare(self) -> None:
-        """Build the postings of whoever chats, and of the channel, where they changed: no reply waits for it."""
+        """Build the postings of recent speakers and of the channel where they changed, so that no reply waits."""
         if not self._postings_of:
-            # the program has just started: whoever was here lately is expected to go on
+            # the program has just started, and nobody has been heard yet
             since = self._clock.now() - CHATTING
             chatters = await viewers.known_chatters(
                 self._db, since=since, limit=PREPARED
@@ -206,7 +206,7 @@ class Recall:
             self._recent_speakers |= dict.fromkeys(chatters)
         has_more = True
         while has_more:
-            # slice by slice, so that other reads get their turn
+            # in slices, so that other reads get their turn
             has_more = await self._db.together(self.episodes.read_on)
         if not self._recent_speakers:
             return
@@ -217,7 +217,7 @@ class Recall:
             await self._postings((subject,), snapshot.fingerprints)
 
     def forget(self) -> None:
-        """Drop what this process keeps of notes, episodes and who chats: after an erasure, or changes by hand."""
+        """Empty the caches of notes, episodes and active viewers: after an erasure, or changes by hand."""
         self._postings_of.clear()
         self._recent_speakers.clear()
         # nothing that was removed is shown from the old index: the episodes are read again
@@ -226,7 +226,7 @@ class Recall:
         self.active_viewers.forget()
 
     async def look(self, source: Source, subjects: Sequence[str]) -> NotesSnapshot:
-        """Return the state of these subjects' notes, for a caller who reads more in the same transaction."""
+        """Return the state of these subjects' notes, for a caller that reads more in the same transaction."""
         fingerprints = [
             await notes.fingerprint(source, subject or None) for subject in subjects
         ]
@@ -240,12 +240,12 @@ class Recall:
     async def _postings(
         self, subjects: tuple[str, ...], fingerprints: tuple[Fingerprint, ...]
     ) -> Postings:
-        """Return the postings of these subjects; they are built if none are kept for the present notes."""
+        """Return the postings of these subjects from the cache; they are built if the notes have changed."""
         if subjects in self._postings_of:
             kept_fingerprints, kept_postings = self._postings_of[subjects]
             if kept_fingerprints == fingerprints:
                 return kept_postings
-        # of whoever is hidden there are no postings
+        # hidden people are left out, so nothing about them can be found
         visible = []
         for subject, fingerprint in zip(subjects, fingerprints, strict=True):
             may_be_shown = fingerprint[-1]
@@ -254,9 +254,9 @@ class Recall:
         forget_count = self._forget_count
         postings = await self._db.together(lambda source: _build(source, visible))
         if forget_count != self._forget_count:
-            # somebody was erased meanwhile
+            # somebody may have been erased meanwhile, so these are not cached
             return postings
-        # removed first, so that it comes last among those that are kept
+        # removed first, so that the new entry is the last one: the first is the oldest
         self._postings_of.pop(subjects, None)
         self._postings_of[subjects] = (fingerprints, postings)
         while len(self._postings_of) > SUBJECTS_KEPT:
@@ -266,7 +266,7 @@ class Recall:
 
 
 async def _build(source: Source, subjects: Sequence[str]) -> Postings:
-    """Build the postings of these subjects' notes, with the summaries of their newest episodes."""
+    """Build the postings of these subjects' notes, with the summaries of the notes' newest episodes."""
     recallable: list[Note] = []
     for subject in subjects:
         recallable += await notes.of_subject(source, subject or None, notes.RECALLED)
@@ -291,7 +291,7 @@ def _filter_of(
     settings: Settings,
     suppression_filter: SuppressionFilter,
 ) -> Callable[[Note], bool]:
-    """Return the function that says of a note whether it may be shown now."""
+    """Return the function that decides whether a note may be shown now."""
     persona = current_persona(settings)
     return partial(_may_be_shown, persona, suppression_filter)
 
@@ -301,7 +301,7 @@ def _may_be_shown(
     suppression_filter: SuppressionFilter,
     note: Note,
 ) -> bool:
-    """Return whether this persona may know a note, and nobody asked for it never to be mentioned."""
+    """Return whether the persona may know a note and the note is not suppressed."""
     if not persona.sees(note.persona):
         return False
     return not suppression_filter or suppression_filter.allows(note)
@@ -310,7 +310,7 @@ def _may_be_shown(
 def fitting(
     recalled: Sequence[Recalled], *, without: Collection[int] = ()
 ) -> tuple[Recalled, ...]:
-    """Return the notes about the channel that a message asks for by their words; often there are none.
+    """Return the notes about the channel that have a word of the message; often there are none.
 
     `recalled`: best first. `without`: the ids of notes that are left out.
     """
@@ -318,8 +318,8 @@ def fitting(
         return ()
     least = recalled[0].score * NEARLY_AS_GOOD
     asked_for = []
-    for hit in recalled:
-        is_wanted = hit.asked_for and hit.score >= least
-        if is_wanted and hit.note.id not in without:
-            asked_for.append(hit)
+    for candidate in recalled:
+        is_wanted = candidate.asked_for and candidate.score >= least
+        if is_wanted and candidate.note.id not in without:
+            asked_for.append(candidate)
     return tuple(asked_for)

@@ -1,11 +1,10 @@
 """A stream's recap as Markdown for the streamer, and the file that it is written to.
 
-- It says what happened, who came, jokes, plans, clips, the bot's best lines. Only regulars stand there by their name,
-  and none who opted out or was banned; of others their number, and no sentence about one of them. No hearsay stands
-  there; the best lines are answers that were called good or led on. What a viewer or a model wrote is neither markup
-  nor a mention there (text/markdown).
-- A file of it is found by its folder, also where the memory does not know the stream any more: an erasure, a forgotten
-  fact and an opt-out take their sentences out of it (privacy/recap_files).
+- It says what happened and who came, and lists jokes, plans, clips and the bot's best lines. Only regulars and the
+  streamer are named, unless they opted out or were banned. Others are only counted. There is no hearsay. What a viewer
+  or a model wrote is neither markup nor a mention there (text/markdown).
+- Its files are found by their folder, even if the memory does not know the stream any more. So an erasure, a forgotten
+  fact and an opt-out can remove their sentences from them (privacy/recap_files).
 """
 
 import asyncio
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 LISTED_LIMIT = 5
 MOMENTS_LIMIT = 10
 QUOTES_LIMIT = 3
-# More lines are read than are shown: some of the best are the same, or tell people to type something.
+# More lines are read than are shown, because some are repeats or tell people to type a command.
 QUOTES_READ = 10 * QUOTES_LIMIT
 BULLET = "- "
 QUOTED = "> "
@@ -62,17 +61,17 @@ CHAT = "chat"
 SMALLEST_SHARE = 0.05
 _CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
 _SOMEBODY_BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
-# What people type to a bot: a line that tells them to is no line to remember.
+# A command: a line that tells people to type one is not worth quoting.
 _COMMAND = re.compile(r"(?:\A|\s)!\w")
 _MENTIONED = r"<@[\w:-]+>"
 # "P1, P2 and P3"
 _LISTED = re.compile(rf"{_MENTIONED}(?:(?:,| and|, and) {_MENTIONED})+")
-# What hangs on a mention makes the sentence one about that person's own things.
+# A mention with a possessive: the sentence is about that person's own things.
 _OWN_THINGS = re.compile(r"<@([\w:-]+)>['’]s?\b")
 
 
 class StreamPeople(NamedTuple):
-    """Who came to a stream, who of them came back with it, and the names of those who may be named where it is told."""
+    """Who came to a stream, who came back after a long time, and the names of those who may be named, by id."""
 
     attendance: Mapping[str, Attendance]
     returners: Sequence[str]
@@ -84,9 +83,9 @@ async def people_of(
     stream: Stream,
     settings: Settings,
 ) -> StreamPeople:
-    """Return who came to a stream, and who of them, all regulars, may be named in what is published of it."""
-    recently = stream.started_at - REGULAR_WITHIN
-    attendance = await streams.attendance_at(source, stream.id, lately=recently)
+    """Return the people of a stream. Only its regulars and the streamer have names there, unless hidden."""
+    lately_since = stream.started_at - REGULAR_WITHIN
+    attendance = await streams.attendance_at(source, stream.id, lately=lately_since)
     returners = _returners(attendance, settings.people, stream.started_at)
     regulars = _regulars(attendance, returners, settings.people)
     # the channel's id is its streamer's
@@ -101,7 +100,7 @@ async def markdown_of(
     stream_id: int,
     settings: Settings,
 ) -> str | None:
-    """Return the recap of a stream that is over; None while there is none."""
+    """Return the recap of a stream as Markdown; None while the stream is not over or has no recap."""
     streams_by_id = await streams.get_many(source, [stream_id])
     stream = streams_by_id.get(stream_id)
     if stream is None or stream.ended_at is None or not stream.recap:
@@ -148,9 +147,9 @@ def _regulars(
     returners: Sequence[str],
     people: PeopleSettings,
 ) -> list[str]:
-    """Return the ids of those who may stand in a recap by name: whoever came to enough streams lately.
+    """Return the ids of those who came to enough streams lately to be named in a recap.
 
-    For returners, who were away lately, the streams of all time count.
+    Returners were away lately, so all their streams count.
     """
     regulars = []
     for viewer_id, visits in attendance.items():
@@ -163,7 +162,7 @@ def _regulars(
 
 
 class _Page:
-    """The parts of one recap. `names`: of those who may stand there by name, by id."""
+    """The parts of one recap. `names`: by id, the names of those who may be named."""
 
     def __init__(
         self,
@@ -183,9 +182,9 @@ class _Page:
         self._suppressed = suppressed
 
     async def head(self, hearsay: Sequence[Note]) -> list[str]:
-        """Return the title, the facts of the stream, and what happened.
+        """Return the title, the line with day, length and games, and what happened.
 
-        `hearsay`: the notes of the stream that rest on the word of others alone.
+        `hearsay`: the notes of the stream that only others said about their subject.
         """
         title = self._stream.title or self._say("recap.untitled")
         facts = " · ".join(fact for fact in await self._facts() if fact)
@@ -198,7 +197,7 @@ class _Page:
         ]
 
     async def lists(self, certain_notes: Iterable[Note]) -> list[str]:
-        """Return jokes, plans, moments and the bot's best lines, and the footer.
+        """Return the lists of jokes, plans, moments and the bot's best lines, and the footer.
 
         `certain_notes`: the notes of the stream that are no hearsay.
         """
@@ -232,9 +231,9 @@ class _Page:
         ]
 
     async def _facts(self) -> list[str]:
-        """Return day, length and games of the stream."""
+        """Return the day, length and games of the stream."""
         start = local_time(self._stream.started_at, self._settings.bot.timezone)
-        # Python's words for days and months are English: a language whose form has none is given numbers
+        # strftime writes names of days and months in English, so other languages have a format of numbers alone
         written_day = start.strftime(self._say("recap.date"))
         # "3 May" and not "03 May"
         day = written_day.replace(" 0", " ")
@@ -244,20 +243,23 @@ class _Page:
         return [day, length, games or self._stream.category]
 
     def _is_open_plan(self, note: Note) -> bool:
-        """Return whether a note is a plan for after the stream of somebody who may be named, or of the channel."""
+        """Return whether a note is a plan whose time comes after the stream.
+
+        It must belong to the channel, or to somebody who may be named.
+        """
         if note.subject_id is not None and note.subject_id not in self._names:
             return False
         end = plan_end(note, self._settings.bot.timezone)
         return end is not None and end > self._ended_at
 
     def _plan(self, note: Note) -> str:
-        """Return a plan with the name of whose it is; without one for the channel's."""
+        """Return a plan behind its owner's name; the plans of the channel have no name."""
         if note.subject_id is None:
             return note.fact
         return f"{self._names[note.subject_id]}: {note.fact}"
 
     async def _moments(self) -> list[str]:
-        """Return clips and markers, each with its time in the stream."""
+        """Return the clips and markers of the stream in words, each with its time in the stream."""
         rows = await action_logs.clips_and_markers(
             self._source, self._stream.started_at, self._ended_at, MOMENTS_LIMIT
         )
@@ -275,7 +277,10 @@ class _Page:
         return moments
 
     async def _quotable(self) -> list[tuple[str, str]]:
-        """Return the bot's best answers, each with whom it answered, that name nobody who may not be named."""
+        """Return the bot's best answers as (text, id of the viewer whom it answered).
+
+        Answers that name somebody who may not be named are left out.
+        """
         answers = await bot_messages.best_answers(
             self._source,
             self._stream.started_at,
@@ -292,9 +297,10 @@ class _Page:
         return quotable
 
     async def _shown(self, text: str, answered_id: str | None = None) -> str:
-        """Return a text with the names of those who may be named, as Markdown shows it.
+        """Return a text as Markdown, with names for ids and without what is suppressed.
 
-        `answered_id`: whom it was said to; None: to nobody, it is about the channel.
+        People who may not be named become "somebody". `answered_id`: whom the text answered; None if it answered
+        nobody.
         """
         names = names_typed([text])
         named_people = await called(self._source, names)
@@ -312,11 +318,11 @@ def _section(
     lines: Iterable[str],
     mark: str = BULLET,
 ) -> str:
-    """Return a heading with these lines, each behind a mark; empty where there are none."""
+    """Return a heading and the lines under it, each behind a mark; "" if there are no lines."""
     rows = [f"{mark}{line}" for line in lines if line]
     if not rows:
         return ""
-    # quotations without an empty line between them would be one
+    # without an empty line between them, Markdown joins quotations
     separator = "\n\n" if mark == QUOTED else "\n"
     body = separator.join(rows)
     return f"## {title}\n\n{body}"
@@ -328,7 +334,7 @@ def _people_lines(
     names: Mapping[str, str],
     say: Language,
 ) -> list[str]:
-    """Return how many wrote, how many of them for the first time, and who came back."""
+    """Return how many people wrote, how many of them for the first time, and who came back."""
     first_time = 0
     for visits in attendance.values():
         if visits.streams == 1:
@@ -349,7 +355,10 @@ def _with_others(
     total: int,
     say: Language,
 ) -> str:
-    """Return the people who may be named, and how many others there are of the total."""
+    """Return these names in one line, with the number of the others at its end.
+
+    `total`: how many people there are, with the others.
+    """
     phrases = list(people)
     other_count = total - len(people)
     if other_count:
@@ -362,7 +371,10 @@ def _anniversary_lines(
     names: Mapping[str, str],
     say: Language,
 ) -> list[str]:
-    """Return how many anniversaries there were, and those of people who may be named."""
+    """Return how many anniversaries there were, and the anniversaries of people who may be named.
+
+    `occasions`: the anniversaries of each viewer, by id.
+    """
     if not occasions:
         return []
     people = []
@@ -377,25 +389,25 @@ def _anniversary_lines(
 
 
 def distinct_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the first QUOTES_LIMIT of the bot's lines that differ and name no command.
+    """Return the first QUOTES_LIMIT lines of the bot that differ and name no command.
 
-    A line is (text, the id of the viewer whom it answered).
+    A line is (text, id of the viewer whom it answered).
     """
     quotes: list[tuple[str, str]] = []
-    used: set[str] = set()
+    seen_texts: set[str] = set()
     for text, viewer_id in lines:
-        words = text.casefold().strip(" .!?")
-        if _COMMAND.search(text) or words in used:
+        comparable_text = text.casefold().strip(" .!?")
+        if _COMMAND.search(text) or comparable_text in seen_texts:
             continue
-        used.add(words)
+        seen_texts.add(comparable_text)
         quotes.append((text, viewer_id))
     return quotes[:QUOTES_LIMIT]
 
 
 def played(games: Mapping[str, int], say: Language) -> str:
-    """Return what was played, each with its share where there are several; empty if nothing is known.
+    """Return the games of a stream, with their shares if there are several; "" if none is known.
 
-    `games`: how long each was played, the longest first.
+    `games`: by name, how long each was played, the longest first.
     """
     total = sum(games.values())
     shares: dict[str, float] = {}
@@ -414,14 +426,14 @@ def played(games: Mapping[str, int], say: Language) -> str:
 
 
 def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
-    """Return a recap without the sentences that repeat hearsay about a person they name, or about the channel.
+    """Return a recap without the sentences that repeat hearsay about a person in them, or about the channel.
 
-    `hearsay`: the notes that rest on the word of others alone.
+    `hearsay`: notes that only others said about their subject.
     """
     sentences = []
     for sentence in sentences_of(recap):
         sentence_stems = telling_stems(sentence)
-        # None: what is said of the channel
+        # None stands for the channel, which any sentence may be about
         subjects = {None, *ids_in(sentence)}
         repeats_hearsay = any(
             note.subject_id in subjects and telling_stems(note.fact) <= sentence_stems
@@ -433,16 +445,17 @@ def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
 
 
 def about_the_named(recap: str, names: Mapping[str, str]) -> str:
-    """Return a recap without the sentences about one person who may not be named, or about what is theirs.
+    """Return a recap without the sentences about a person who may not be named, or about that person's things.
 
-    Where several people did something, those without a name are "chat". `names`: those that may stand there, by id.
+    In a sentence about several people, those who may not be named become "chat". `names`: by id, the names of the
+    others.
     """
     sentences = []
     for sentence in sentences_of(recap):
         people = ids_in(sentence)
         nameless = [viewer_id for viewer_id in people if viewer_id not in names]
         owners = set(_OWN_THINGS.findall(sentence))
-        # "<@1>'s cat": whoever else did something there, it is about that person's own things
+        # "<@1>'s cat": whoever else is in the sentence, it is about that person's own things
         is_about_theirs = not owners.isdisjoint(nameless)
         if nameless and (len(people) == 1 or is_about_theirs):
             continue
@@ -451,14 +464,14 @@ def about_the_named(recap: str, names: Mapping[str, str]) -> str:
         )
         for viewer_id in nameless:
             with_chat = with_chat.replace(mention(viewer_id), CHAT)
-        # "chat" may stand at the beginning now
+        # the sentence may begin with "chat" now
         first_letter = with_chat[:1].upper()
         sentences.append(first_letter + with_chat[1:])
     return join_sentences(sentences)
 
 
 def _with_chat_last(listed: str, names: Mapping[str, str]) -> str:
-    """Return a list of people with one "chat" behind it for all who may not be named."""
+    """Return a list of people with one "chat" at its end for all who may not be named."""
     listed_ids = ids_in(listed)
     shown = [mention(viewer_id) for viewer_id in listed_ids if viewer_id in names]
     if len(shown) == len(listed_ids):
@@ -484,21 +497,21 @@ async def write_file(
     # with the time: after a restore of an older copy another stream of that day may get the number
     path = folder / f"{start:%Y-%m-%d %H-%M} stream {stream_id}.md"
     written_text = None
-    # The folder may be on a slow drive, so nobody waits for the memory while the file is written. It is written again
-    # until nothing was forgotten meanwhile.
+    # The folder may be on a slow drive, so the file is written outside of a transaction. Something may be forgotten
+    # meanwhile: then the recap reads differently, and the file is written again.
     while True:
         text = await markdown_of(db, stream_id, settings)
         if text is None or text == written_text:
             return
-        # noted first: an erasure looks for the file where the memory says it is
+        # stored before the file is written: an erasure looks for the file where the memory says it is
         async with db.write() as tx:
             if folder.is_dir():
-                await _note_folder(tx, str(folder))
+                await _store_folder(tx, str(folder))
             await streams.set_recap_file(tx, stream_id, str(path))
         try:
             await asyncio.to_thread(_write_text, path, text)
         except OSError as error:
-            # The text of an earlier turn may name somebody who was erased since.
+            # The file may hold the text of an earlier round, with somebody who was erased since.
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
             async with db.write() as tx:
@@ -517,8 +530,12 @@ def _write_text(path: Path, text: str) -> None:
     replace_file(path, text)
 
 
-async def _note_folder(tx: Transaction, folder: str) -> None:
-    """Write down where recaps are: an older copy of the memory does not know, and somebody may be erased in it."""
-    if folder not in tx.requests.recap_folders:
-        request = PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=folder)
-        await privacy_choices.write_request(tx, request)
+async def _store_folder(tx: Transaction, folder: str) -> None:
+    """Store the folder of recaps with the privacy requests, which survive a restore of an older copy.
+
+    An older copy of the memory does not know the folder, but an erasure in it must find the files.
+    """
+    if folder in tx.requests.recap_folders:
+        return
+    request = PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=folder)
+    await privacy_choices.write_request(tx, request)

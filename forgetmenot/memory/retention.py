@@ -43,7 +43,7 @@ async def sweep_chat(
     clock: Clock,
 ) -> None:
     """Delete raw chat and the bot's logs that are past their limits. Raises StoreError."""
-    # before anything is deleted, so that nothing is lost unread
+    # lines that are about to be deleted are counted first, so that nothing is lost unread
     await compactor.cover_aged()
     now = clock.certain()
     present_settings = settings()
@@ -56,7 +56,7 @@ async def sweep_chat(
     unread = deleted_lines["pruned_unread"]
     if unread:
         log.error("events were pruned unread", events=unread)
-    # not wiped: another process keeps deleted bytes alive for now
+    # False while another process reads the file: the next sweep wipes those bytes
     wiped = await db.wipe_deleted()
     log.debug("swept", pruned=deleted_lines.total(), expired=deleted_logs, wiped=wiped)
 
@@ -64,7 +64,8 @@ async def sweep_chat(
 async def _delete_lines(db: Database, before: int) -> Counter[str]:
     """Delete raw lines older than a time (ms), and the keys of commands that were typed in them.
 
-    In several transactions, so that others can write in between. Returns how many lines of each kind were deleted.
+    It takes several transactions, so that others can write in between. Returns how many lines of each kind were
+    deleted.
     """
     deleted: Counter[str] = Counter()
     while True:
@@ -75,6 +76,7 @@ async def _delete_lines(db: Database, before: int) -> Counter[str]:
         if sum(counts.values()) < LINES_AT_ONCE:
             break
     async with db.write() as tx:
+        # a key finds a command's episode when its line is cleared; lines this old cannot be cleared any more
         await episodes.drop_line_keys(tx, before)
     return deleted
 
@@ -84,7 +86,7 @@ async def _delete_logs(
     before: int,
     timezone: str,
 ) -> int:
-    """Delete the bot's messages, actions and calls older than a time (ms); return how many rows."""
+    """Delete the bot's messages, actions and model calls older than a time (ms); return how many rows."""
     deleted = 0
     for table in bot_messages.PRUNABLE:
         while True:
@@ -103,7 +105,7 @@ async def sweep_notes(
     memory: MemorySettings,
     now: int,
 ) -> Counter[str]:
-    """Bring every note to the status it should have now; return how many changed, by kind of change."""
+    """Give every note the status that it should have now; return how many changed, by kind of change."""
     changed: Counter[str] = Counter()
     changed["over"] = await _end_expired(db, now)
     changed["stale"] = await _set_stale(db, now)
@@ -126,7 +128,7 @@ async def _end_expired(db: Database, now: int) -> int:
 
 
 async def _set_stale(db: Database, now: int) -> int:
-    """Mark the notes that nobody confirmed or used for long enough; return how many."""
+    """Mark notes as stale that nobody confirmed or used for a long time; return how many."""
     stale = 0
     attending_viewers = await notes.attending_viewers(db, STALE_AFTER_STREAMS)
     # None: the notes about the channel
@@ -140,7 +142,7 @@ async def _set_stale(db: Database, now: int) -> int:
 
 async def _evict(db: Database, notes_per_viewer: int, now: int) -> int:
     """End the least valuable notes of the channel and of viewers who have too many; return how many."""
-    # of notes that end by themselves a viewer keeps a quarter
+    # notes with an end of their own may be a quarter of a viewer's limit
     timed_limit = max(1, notes_per_viewer // 4)
     values = {
         "now": now,
@@ -153,9 +155,9 @@ async def _evict(db: Database, notes_per_viewer: int, now: int) -> int:
     evicted = await _end_all(db, "channel", values)
     smallest_limit = min(timed_limit, notes_per_viewer)
     for viewer_id in await notes.viewers_over_limit(db, smallest_limit):
-        of_viewer = {**values, "viewer": viewer_id}
-        evicted += await _end_all(db, "timed", of_viewer)
-        evicted += await _end_all(db, "permanent", of_viewer)
+        viewer_values = {**values, "viewer": viewer_id}
+        evicted += await _end_all(db, "timed", viewer_values)
+        evicted += await _end_all(db, "permanent", viewer_values)
     return evicted
 
 
@@ -164,7 +166,7 @@ async def _end_all(
     kind: str,
     values: Mapping[str, object],
 ) -> int:
-    """End the notes that are due for a reason (`notes.end_due`), some in each transaction; return how many."""
+    """End all notes that `notes.end_due` finds for a kind, a few in each transaction; return how many."""
     ended = 0
     while True:
         count = await notes.end_due(db, kind, values)

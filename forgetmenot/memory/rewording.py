@@ -1,7 +1,7 @@
-"""A correction that no form fits, put into the note's words by a model: "celeste? nah, it's all Hades these days".
+"""Asks a model to reword a note by a correction in free form: "celeste? nah, it's all Hades these days".
 
-Its words are data: they are checked as any fact is, and count only where they have a word of what was typed. People go
-by handles. Without a model, or without an answer, whoever typed it is asked for the whole note.
+The model's words are data: they are checked like any fact, and must have a word of the correction. It is shown people
+by handles. Without a model, or without its answer, the viewer is asked for the whole note.
 """
 
 import json
@@ -34,12 +34,12 @@ async def reworded(
     fact: str,
     typed: str,
 ) -> str | None:
-    """Return a note as it should read after a correction; None if the model does not say.
+    """Return a note as it reads after a correction; None if the model gave no usable answer.
 
     `fact`: the note as it reads now. `typed`: the correction. They and the returned text name people as `<@id>`.
     """
     if model.name == Provider.OFFLINE:
-        # it has no words of its own
+        # the offline model cannot write words of its own
         return None
     handles = Handles.of((*ids_in(fact), *ids_in(typed)))
     fenced_note = fence("note", handles.hide(fact))
@@ -64,7 +64,7 @@ async def reworded(
     corrected_fact = handles.ids(clean(written))
     if not corrected_fact:
         return None
-    # An answer without a word of what was typed is no correction of it, whatever it says.
+    # an answer without any word of the correction does not carry it out
     if topic_stems(typed).isdisjoint(mentioned_stems(corrected_fact)):
         return None
     return corrected_fact

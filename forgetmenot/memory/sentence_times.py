@@ -1,7 +1,7 @@
-"""When what a summary says was said, sentence by sentence: by the line of chat that each shares most with. Pure.
+"""Finds when the content of each sentence of a summary was said: the time of the line that fits it best. Pure.
 
-A sentence has no time where no line fits it well: it is better to know the minutes of the whole window than a wrong
-second. Of 40 sentences that a capable model wrote about real chat 39 got the right minute, one none.
+A sentence has no time if no line fits it well: the minutes of the whole window are better than a wrong second. Of 40
+sentences that a capable model wrote about real chat, 39 got the right minute and one got none.
 """
 
 from collections import Counter
@@ -11,17 +11,17 @@ from forgetmenot.domain import Line
 from forgetmenot.text.mentions import MENTION, ids_in
 from forgetmenot.text.words import sentences_of, telling_stems
 
-# One word is enough where its speaker is in the sentence and no more lines than these have it.
+# A line fits by two shared words. One is enough if at most this many lines have it and its speaker is in the sentence.
 FEW_LINES = 3
-# What a line of somebody in the sentence is worth more than another; a word that no other line has is worth 1.
+# What is added to a line's score if its speaker is in the sentence. A shared word that no other line has adds 1.
 OWN_LINE = 0.5
 
 
 def times_of_sentences(summary: str, lines: Sequence[Line]) -> tuple[int, ...]:
-    """Return when what each sentence of a summary says was said (ms); 0 for one that no line fits."""
-    heard = [line for line in lines if not line.from_bot]
+    """Return the time of the line that fits each sentence of a summary best (ms); 0 if none fits."""
+    people_lines = [line for line in lines if not line.from_bot]
     stems_of_lines = [
-        telling_stems(f"{line.text} {line.system_text}") for line in heard
+        telling_stems(f"{line.text} {line.system_text}") for line in people_lines
     ]
     # by stem: how many lines have it
     line_counts: Counter[str] = Counter()
@@ -33,7 +33,7 @@ def times_of_sentences(summary: str, lines: Sequence[Line]) -> tuple[int, ...]:
         sentence_stems = telling_stems(MENTION.sub(" ", sentence))
         best_score = 0.0
         best_at = 0
-        for line, line_stems in zip(heard, stems_of_lines, strict=True):
+        for line, line_stems in zip(people_lines, stems_of_lines, strict=True):
             shared = sentence_stems & line_stems
             is_own = line.viewer_id in people
             has_rare_word = any(line_counts[stem] <= FEW_LINES for stem in shared)
