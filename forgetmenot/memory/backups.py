@@ -216,20 +216,21 @@ class MemoryFileWatch:
         """
         await asyncio.to_thread(backup.check, other_file)
         # Privacy requests are carried out in a first copy: the backup must never exist with what they delete.
-        part = other_file.with_name(f"{other_file.name}.part")
+        first_copy = other_file.with_name(f"{other_file.name}.part")
         folder = self._db.path.parent / FOLDER
-        target = folder / name_of(self._db.path, now)
+        backup_file = folder / name_of(self._db.path, now)
         try:
-            await asyncio.to_thread(backup.copy, other_file, part)
-            await _carry_out_requests(part, self._db.requests, now)
-            await asyncio.to_thread(backup.copy, part, target)
+            await asyncio.to_thread(backup.copy, other_file, first_copy)
+            await _carry_out_requests(first_copy, self._db.requests, now)
+            await asyncio.to_thread(backup.copy, first_copy, backup_file)
         finally:
-            for file in _files(part):
+            for file in _files(first_copy):
                 file.unlink(missing_ok=True)
         for file in _files(other_file):
             file.unlink(missing_ok=True)
         log.warning(
-            "what lay in the memory's place is kept as a backup", backup=target.name
+            "what lay in the memory's place is kept as a backup",
+            backup=backup_file.name,
         )
 
 

@@ -90,10 +90,10 @@ async def look_up(
     entries += await quote_entries(source, suppression_filter)
     entries += [_note_entry(hit.note) for hit in recalled]
     scores = _scores(entries, asked_stems, query, table)
-    least = LEAST_OF_BEST * max(scores, default=0.0)
+    least_score = LEAST_OF_BEST * max(scores, default=0.0)
     fitting = []
     for score, entry in zip(scores, entries, strict=True):
-        if score > 0 and score >= least:
+        if score > 0 and score >= least_score:
             fitting.append((score, entry.at, entry))
     # of entries with the same score, the newest comes first
     fitting.sort(key=itemgetter(0, 1), reverse=True)
@@ -126,9 +126,9 @@ async def _sentences(
         rarest_first=True,
     )
     entries = []
-    stored = await episodes.get_many(source, episode_ids)
-    times_of = await episodes.sentence_times(source, stored)
-    for episode in await visible_episodes(source, stored, suppression_filter):
+    stored_episodes = await episodes.get_many(source, episode_ids)
+    times_of = await episodes.sentence_times(source, stored_episodes)
+    for episode in await visible_episodes(source, stored_episodes, suppression_filter):
         for sentence in sentences_of(episode.summary):
             said_at = times_of[episode.id].get(sentence)
             entry = Entry(
@@ -204,16 +204,16 @@ def _scores(
         having = sum(weights) or 1
         # A word that few entries have says most about which one is meant.
         rarity = math.log(1 + len(entries) / having)
-        for place, weight in enumerate(weights):
-            scores[place] += rarity * weight
+        for position, weight in enumerate(weights):
+            scores[position] += rarity * weight
     scores = relative_to_best(scores)
     if table is not None:
         nearness = _nearness(stems_of, query, table)
-        for place, near in enumerate(nearness):
-            scores[place] += MEANING_SHARE * near
-    for place, entry in enumerate(entries):
+        for position, near in enumerate(nearness):
+            scores[position] += MEANING_SHARE * near
+    for position, entry in enumerate(entries):
         said_on = day_of(entry.at, query.zone)
-        scores[place] += FITS_DATE * query.time.fits(said_on)
+        scores[position] += FITS_DATE * query.time.fits(said_on)
     return scores
 
 
@@ -257,15 +257,17 @@ async def with_places(
     # An entry of a note has no stream yet: it gets the one that was on when the note was first said.
     times = [entry.at for entry in entries if entry.stream_id is None]
     stream_at = await streams.on_at(source, times)
-    placed = []
+    entries_with_stream = []
     for entry in entries:
         stream_id = entry.stream_id or stream_at.get(entry.at)
-        placed.append(replace(entry, stream_id=stream_id))
-    stream_ids = {entry.stream_id for entry in placed if entry.stream_id is not None}
+        entries_with_stream.append(replace(entry, stream_id=stream_id))
+    stream_ids = {
+        entry.stream_id for entry in entries_with_stream if entry.stream_id is not None
+    }
     streams_by_id = await streams.get_many(source, stream_ids)
     videos = await streams.videos(source, stream_ids)
     with_minutes = []
-    for entry in placed:
+    for entry in entries_with_stream:
         # no stream has the id 0
         stream_id = entry.stream_id or 0
         stream = streams_by_id.get(stream_id)
@@ -376,9 +378,9 @@ async def _clips(
     rows = await figures.clips(source)
     # None for a clip outside of every summary, which finds no episode
     episode_ids = {row["episode_id"] for row in rows}
-    stored = await episodes.get_many(source, episode_ids)
-    visible = await visible_episodes(source, stored, suppression_filter)
-    summaries = {episode.id: episode.summary for episode in visible}
+    stored_episodes = await episodes.get_many(source, episode_ids)
+    shown_episodes = await visible_episodes(source, stored_episodes, suppression_filter)
+    summaries = {episode.id: episode.summary for episode in shown_episodes}
     entries = []
     for row in rows:
         entry = Entry(

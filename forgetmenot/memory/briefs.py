@@ -81,30 +81,30 @@ def _hash(brief_notes: Sequence[Note]) -> str:
 class Sources(Struct, frozen=True):
     """What the next brief is made of: the last brief and what changed since, or the notes alone.
 
-    `known`: the notes that matter most. `valid`: the notes of the last brief that still hold; `ended`: the notes that
-    no longer do. `changed`: those of `known` that the last brief lacks, or all if there is no last brief. `read_at`:
-    when they were read (ms).
+    `main_notes`: the notes that matter most. `valid_notes`: the notes of the last brief that still hold; `ended_notes`:
+    the notes that no longer do. `new_notes`: those main notes that the last brief lacks, or all of them if there is
+    none. `read_at`: when the notes were read (ms).
     """
 
     read_at: int
-    known: Sequence[Note]
-    changed: Sequence[Note]
-    last: Brief | None = None
-    valid: Sequence[Note] = ()
-    ended: Sequence[Note] = ()
+    main_notes: Sequence[Note]
+    new_notes: Sequence[Note]
+    last_brief: Brief | None = None
+    valid_notes: Sequence[Note] = ()
+    ended_notes: Sequence[Note] = ()
 
     @property
     def notes(self) -> list[Note]:
         """Return every note that the next brief rests on, once."""
-        notes_by_id = {note.id: note for note in (*self.valid, *self.changed)}
+        notes_by_id = {note.id: note for note in (*self.valid_notes, *self.new_notes)}
         return list(notes_by_id.values())
 
     @property
     def has_news(self) -> bool:
         """Return whether the last brief is missing, lacks a note, or says something that no longer holds."""
-        if self.last is None:
+        if self.last_brief is None:
             return True
-        return bool(self.changed or self.ended)
+        return bool(self.new_notes or self.ended_notes)
 
 
 class BriefWriter(MemoryWriter):
@@ -135,7 +135,7 @@ class BriefWriter(MemoryWriter):
         empty_briefs = {}
         ids_to_write = []
         for viewer_id, sources in sources_of.items():
-            if len(sources.known) < MIN_NOTES:
+            if len(sources.main_notes) < MIN_NOTES:
                 empty_briefs[viewer_id] = ""
             else:
                 ids_to_write.append(viewer_id)
@@ -175,28 +175,30 @@ class BriefWriter(MemoryWriter):
         now = self._clock.now()
         persona = current_persona(settings).name
         shown_notes = await self._shown_notes(tx, viewer_id, settings, suppressed)
-        known = shown_notes[:NOTES]
-        known_hash = _hash(known)
-        if await episodes.brief_unchanged(tx, viewer_id, persona, known_hash, now):
+        main_notes = shown_notes[:NOTES]
+        hash_of_notes = _hash(main_notes)
+        if await episodes.brief_unchanged(tx, viewer_id, persona, hash_of_notes, now):
             return None
-        last = await episodes.brief_to_update(tx, viewer_id, persona)
-        if last is None:
-            return Sources(now, known, known)
-        sources = await _changed_since(tx, now, last, known, shown_notes, suppressed)
+        last_brief = await episodes.brief_to_update(tx, viewer_id, persona)
+        if last_brief is None:
+            return Sources(now, main_notes, main_notes)
+        sources = await _changed_since(
+            tx, now, last_brief, main_notes, shown_notes, suppressed
+        )
         if not sources.has_news:
             # only the order of the notes changed: others are now among the NOTES that matter most
             brief = replace(
-                last,
-                made_of=known_hash,
+                last_brief,
+                made_of=hash_of_notes,
                 made_at=now,
-                notes=tuple(note.id for note in sources.valid),
+                notes=tuple(note.id for note in sources.valid_notes),
             )
             await episodes.put_brief(tx, brief)
             return None
         # where most is new, a brief of the notes alone is better than the last one with many corrections
-        news_count = len(sources.changed) + len(sources.ended)
-        if news_count > len(known) // 2:
-            return Sources(now, known, known)
+        news_count = len(sources.new_notes) + len(sources.ended_notes)
+        if news_count > len(main_notes) // 2:
+            return Sources(now, main_notes, main_notes)
         return sources
 
     async def _shown_notes(
@@ -329,7 +331,7 @@ class BriefWriter(MemoryWriter):
                 brief = Brief(
                     viewer_id,
                     text,
-                    made_of=_hash(sources.known),
+                    made_of=_hash(sources.main_notes),
                     # not the time of the answer: notes that were written meanwhile are not in this brief
                     made_at=sources.read_at,
                     persona=current_persona(settings).name,
@@ -342,45 +344,45 @@ class BriefWriter(MemoryWriter):
 async def _changed_since(
     tx: Transaction,
     now: int,
-    last: Brief,
-    known: Sequence[Note],
+    last_brief: Brief,
+    main_notes: Sequence[Note],
     shown_notes: Sequence[Note],
     suppressed: SuppressionFilter,
 ) -> Sources:
     """Return the last brief with what changed since it was written.
 
-    `shown_notes`: all notes that a brief may use. `known`: those of them that matter most.
+    `shown_notes`: all notes that a brief may use. `main_notes`: those of them that matter most.
     """
-    valid = []
+    valid_notes = []
     for note in shown_notes:
-        if note.id in last.notes and not _is_newer(note, last):
-            valid.append(note)
-    changed = [note for note in known if _is_newer(note, last)]
-    changed_ids = {note.id for note in changed}
-    ended = []
-    for note in await notes.of_subject(tx, last.viewer_id, ENDED):
+        if note.id in last_brief.notes and not _is_newer(note, last_brief):
+            valid_notes.append(note)
+    new_notes = [note for note in main_notes if _is_newer(note, last_brief)]
+    new_ids = {note.id for note in new_notes}
+    ended_notes = []
+    for note in await notes.of_subject(tx, last_brief.viewer_id, ENDED):
         # a note that is new may replace one that the brief left out: the model sees what it replaces
-        concerns_brief = note.id in last.notes or note.superseded_by in changed_ids
-        if not concerns_brief or _is_newer(note, last):
+        concerns_brief = note.id in last_brief.notes or note.superseded_by in new_ids
+        if not concerns_brief or _is_newer(note, last_brief):
             continue
         if suppressed.allows(note):
-            ended.append(note)
+            ended_notes.append(note)
     return Sources(
         read_at=now,
-        known=known,
-        changed=changed,
-        last=last,
-        valid=valid,
-        ended=ended,
+        main_notes=main_notes,
+        new_notes=new_notes,
+        last_brief=last_brief,
+        valid_notes=valid_notes,
+        ended_notes=ended_notes,
     )
 
 
-def _is_newer(note: Note, last: Brief) -> bool:
+def _is_newer(note: Note, last_brief: Brief) -> bool:
     """Return whether a note is newer than a brief. A note corrected by hand keeps its id but is newer."""
     # both may be of the same millisecond
-    if note.created_at == last.made_at:
-        return note.id not in last.notes
-    return note.created_at > last.made_at
+    if note.created_at == last_brief.made_at:
+        return note.id not in last_brief.notes
+    return note.created_at > last_brief.made_at
 
 
 def _own_sentences(viewer_id: str, brief: str) -> str:
@@ -395,10 +397,10 @@ def _own_sentences(viewer_id: str, brief: str) -> str:
 
 def _texts_of(sources: Sources) -> Iterator[str]:
     """Yield every stored text that the prompt shows of a viewer."""
-    for note in (*sources.changed, *sources.ended):
+    for note in (*sources.new_notes, *sources.ended_notes):
         yield note.fact
-    if sources.last is not None:
-        yield sources.last.text
+    if sources.last_brief is not None:
+        yield sources.last_brief.text
 
 
 def _rows(
@@ -411,14 +413,14 @@ def _rows(
     """Return the lines of the prompt about one viewer: the last brief, then new notes, then ended ones."""
     handle = handles.handle(viewer_id)
     rows = []
-    if sources.last is not None:
-        text = handles.hide(suppressed.without(sources.last.text))
-        day = written_day(sources.last.made_at, zone)
+    if sources.last_brief is not None:
+        text = handles.hide(suppressed.without(sources.last_brief.text))
+        day = written_day(sources.last_brief.made_at, zone)
         rows.append(f"So far, written on {day}: {text}")
-    for note in (*sources.changed, *sources.ended):
+    for note in (*sources.new_notes, *sources.ended_notes):
         fact = handles.hide(note.fact).rstrip(".")
         day = written_day(note.first_said_at, zone)
         # what ended is shown too, so that the model takes it out of the text
-        beginning = "no longer so: " if note in sources.ended else ""
+        beginning = "no longer so: " if note in sources.ended_notes else ""
         rows.append(f"[{day}] {beginning}{handle} {fact}.")
     return rows

@@ -89,13 +89,13 @@ async def search(
     highest_id = await source.highest_id("semantic_notes")
     terms = _terms(shares_of.values(), counts, highest_id)
     scores = await _word_scores(source, terms, counts)
-    fitting = _with_rarest_words(scores, terms)
-    best_ids = _best(fitting, CANDIDATES)
+    fitting_scores = _with_rarest_words(scores, terms)
+    best_ids = _best(fitting_scores, CANDIDATES)
     candidates = []
     for note in await note_words.recallable(source, best_ids):
         if may_be_shown(note) and not note.is_over(now):
             candidates.append(note)
-    ranked = _ranked(candidates, fitting, query, question_words, table)
+    ranked = _ranked(candidates, fitting_scores, query, question_words, table)
     if may_be_sensitive:
         # a sensitive note may answer "what does alice have?", but never "who has …?"
         ranked = [hit for hit in ranked if sensitive_category(hit.note.fact) is None]
@@ -172,12 +172,12 @@ def _terms(
     """
     terms = []
     for shares in all_shares:
-        having = 0.0
+        notes_with_word = 0.0
         for key, share in shares.items():
-            having += share * counts.get(key, 0)
+            notes_with_word += share * counts.get(key, 0)
         # a word that no note has counts like a word of one note
-        having = min(max(having, 1.0), note_count)
-        terms.append(_Term(rarity(having, note_count), shares))
+        notes_with_word = min(max(notes_with_word, 1.0), note_count)
+        terms.append(_Term(rarity(notes_with_word, note_count), shares))
     terms.sort(key=lambda term: term.rarity, reverse=True)
     return terms
 
@@ -243,8 +243,8 @@ def _with_rarest_words(
 ) -> dict[int, float]:
     """Return the scores of the notes that have enough of the question's rarest words; `terms`: the rarest first."""
     full_score = sum(term.rarity for term in terms[:RAREST])
-    least = LEAST_OF_RAREST * full_score
-    return {note_id: score for note_id, score in scores.items() if score >= least}
+    least_score = LEAST_OF_RAREST * full_score
+    return {note_id: score for note_id, score in scores.items() if score >= least_score}
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
@@ -272,22 +272,22 @@ def _ranked(
     meaning_scores = _meaning_scores(stems_of_notes, query, table)
     question_stems = {stem(word) for word in question_words}
     recalled = []
-    for place, note in enumerate(candidates):
-        has_word = not question_stems.isdisjoint(stems_of_notes[place])
+    for position, note in enumerate(candidates):
+        has_word = not question_stems.isdisjoint(stems_of_notes[position])
         is_inactive = note.stale or note.status is NoteStatus.PAST
         if is_inactive and not has_word:
             continue
         confirmed_on = day_of(note.last_confirmed_at, query.zone)
         date_score = FITS_DATE * query.time.fits(confirmed_on)
-        word_score = word_scores[place]
-        meaning_score = meaning_scores[place]
+        word_score = word_scores[position]
+        meaning_score = meaning_scores[position]
         score = word_score + meaning_score + date_score
         recalled.append(Recalled(note, round(score, 6), asked_for=has_word))
     if not recalled:
         return []
     recalled.sort(key=lambda hit: (hit.score, hit.note.id), reverse=True)
-    least = LEAST_OF_BEST * recalled[0].score
-    return [hit for hit in recalled if hit.score >= least]
+    least_score = LEAST_OF_BEST * recalled[0].score
+    return [hit for hit in recalled if hit.score >= least_score]
 
 
 def _meaning_scores(

@@ -101,10 +101,10 @@ async def _first_sentences(
             continue
         # One sentence each: a chapter's title has room for no more.
         for sentence in sentences_of(suppressed.without(episode.summary)):
-            published = about_the_named(sentence, names)
-            if published:
+            published_sentence = about_the_named(sentence, names)
+            if published_sentence:
                 said_at = times_of[episode.id].get(sentence, episode.started_at)
-                first_sentences.append((said_at, published))
+                first_sentences.append((said_at, published_sentence))
                 break
     return first_sentences
 
@@ -117,8 +117,8 @@ async def _title(
     """Return a sentence as the title of a chapter. Empty if it names somebody who may not be shown."""
     named_sentence = with_names(sentence, names)
     # A summary may also have a name that is no mention, of somebody who may not be named.
-    shown = await only_naming(source, named_sentence, names)
-    return _cut(clean(shown).rstrip("."))
+    shown_text = await only_naming(source, named_sentence, names)
+    return _cut(clean(shown_text).rstrip("."))
 
 
 async def newest_stream(source: Database) -> int:

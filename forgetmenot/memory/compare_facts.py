@@ -151,9 +151,9 @@ def _canonical_words() -> dict[str, str]:
     """Return the word that stands for each word of _SAME_WORDS, such as "dog" for "puppy"."""
     canonical_of = {}
     for group in _SAME_WORDS.split(";"):
-        canonical, _colon, others = group.partition(":")
+        canonical, _colon, synonyms = group.partition(":")
         canonical = canonical.strip()
-        for word in (*others.split(), canonical):
+        for word in (*synonyms.split(), canonical):
             canonical_of[word] = canonical
     return canonical_of
 
@@ -265,8 +265,8 @@ def _read_word(word: str, reading: _Reading) -> None:
 @text_cache(32_768)
 def _spelt(word: str) -> str:
     """Return a word in plain Latin letters, without apostrophes or a genitive s."""
-    bare = fold_word(word).replace("’", "'")
-    return bare.removesuffix("'s").replace("'", "")
+    without_marks = fold_word(word).replace("’", "'")
+    return without_marks.removesuffix("'s").replace("'", "")
 
 
 @text_cache(32_768)
@@ -280,25 +280,25 @@ def _root(word: str) -> str:
 
 def _with_marks(tokens: list[str]) -> list[str]:
     """Return the words of a fact. A mark replaces each phrase of _PHRASES and each word of liking or disliking."""
-    marked: list[str] = []
-    place = 0
-    while place < len(tokens):
-        phrase = _phrase_at(tokens, place)
+    marked_words: list[str] = []
+    position = 0
+    while position < len(tokens):
+        phrase = _phrase_at(tokens, position)
         if phrase:
             word = _MARK_OF_PHRASE[phrase]
-            place += len(phrase)
+            position += len(phrase)
         else:
-            word = _MARK_OF_WORD.get(tokens[place], tokens[place])
-            place += 1
+            word = _MARK_OF_WORD.get(tokens[position], tokens[position])
+            position += 1
         if word:
-            marked.append(word)
-    return marked
+            marked_words.append(word)
+    return marked_words
 
 
-def _phrase_at(tokens: list[str], place: int) -> tuple[str, ...]:
+def _phrase_at(tokens: list[str], position: int) -> tuple[str, ...]:
     """Return the longest phrase of _PHRASES that begins at this place. Empty if none does."""
     for length in range(_LONGEST_PHRASE, 0, -1):
-        phrase = tuple(tokens[place : place + length])
+        phrase = tuple(tokens[position : position + length])
         if phrase in _MARK_OF_PHRASE:
             return phrase
     return ()
@@ -599,8 +599,8 @@ def _is_repeat(
         return False
     if not _TELLING.isdisjoint(difference.apart):
         return False
-    enough = _SHARED_BY_MUTUAL if difference.is_mutual else _SHARED_BY_SAME
-    return difference.shared_part >= enough
+    least_shared = _SHARED_BY_MUTUAL if difference.is_mutual else _SHARED_BY_SAME
+    return difference.shared_part >= least_shared
 
 
 def _is_corrected_number(

@@ -97,23 +97,23 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     scope: Scope | None = None,
     privacy: PrivacySettings | None = None,
     trust: TellerTrust = TRUSTED,
-    line: str = "",
+    line_id: str = "",
     instead_of: int | None = None,
 ) -> Note:
     """Write what somebody (`by`) asked to be remembered about a viewer; `subject_id` None: about the channel.
 
     Returns the note that is active afterwards: a new one, a confirmed one, or one in place of another. `fact` names
-    people as `<@id>`, or by names, which become ids. `line`: the id of their chat line; when it is cleared, so is the
-    note. `instead_of`: the id of the note that they correct. Raises FactRefused (length, sensitive:…, link, role,
+    people as `<@id>`, or by names, which become ids. `line_id`: the id of their chat line; when it is cleared, so is
+    the note. `instead_of`: the id of the note that they correct. Raises FactRefused (length, sensitive:…, link, role,
     not_yours, forgotten, cleared, enough_this_stream, pinned …).
     """
     stored_fact = await _checked_wording(db, subject_id, fact, by, privacy, trust)
     async with db.write() as tx:
-        await _refuse_line(tx, subject_id, by, line)
+        await _refuse_line(tx, subject_id, by, line_id)
         stream_id = await streams.current_id(tx)
         await _refuse_too_many(tx, stream_id, by, at, trust)
         episode_id = await _request_episode(
-            tx, subject_id, stored_fact, by, at, line, trust
+            tx, subject_id, stored_fact, by, at, line_id, trust
         )
         is_command = trust.source is SourceKind.COMMAND
         default_scope = Scope.CHANNEL if subject_id is None else Scope.VIEWER
@@ -186,7 +186,7 @@ async def _request_episode(
     fact: str,
     by: str,
     at: int,
-    line: str,
+    line_id: str,
     trust: TellerTrust,
 ) -> int:
     """Write a one-line episode of the request to remember a fact. Return its id."""
@@ -195,7 +195,7 @@ async def _request_episode(
         request = "corrected what is known"
     about = "the channel" if subject_id is None else mention(subject_id)
     summary = f"{request} about {about}: {fact}"
-    return await _write_episode(tx, summary, by, at, line)
+    return await _write_episode(tx, summary, by, at, line_id)
 
 
 async def _merge_request(
@@ -231,17 +231,17 @@ async def _write_episode(
     summary: str,
     by: str,
     at: int,
-    line: str,
+    line_id: str,
 ) -> int:
     """Write a one-line episode as the evidence of what somebody (`by`) did. Return its id.
 
-    `line`: the id of their chat line; empty if they did it in the dock.
+    `line_id`: the id of their chat line; empty if they did it in the dock.
     """
     participations = {by: Participation(lines=1, addressed=1)}
     for viewer_id in ids_in(summary):
         participations.setdefault(viewer_id, Participation(lines=0, addressed=0))
     # the key leads from a cleared line to this episode, which is then deleted with its note
-    key = episodes.key_of_line(line) if line else None
+    key = episodes.key_of_line(line_id) if line_id else None
     episode = NewEpisode(
         kind=EpisodeKind.COMMAND,
         stream_id=await streams.current_id(tx),
@@ -304,9 +304,9 @@ async def find(
     if text.strip().isdecimal():
         # without "#" it is a note's number if there is such a note, else a word like any other
         number = int(text)
-        numbered = [note for note in candidates if note.id == number]
-        if numbered:
-            return numbered
+        notes_with_number = [note for note in candidates if note.id == number]
+        if notes_with_number:
+            return notes_with_number
     matches = own_words.best_matches(text, candidates)
 
     def pinned_and_freshest_first(note: Note) -> tuple[bool, float]:
@@ -326,17 +326,17 @@ async def edit(
     at: int,
     privacy: PrivacySettings,
     links: bool = False,
-    line: str = "",
+    line_id: str = "",
 ) -> Note:
     """Replace a note's fact on the word of somebody (`by`), and return the note that is active now.
 
-    `fact` names people as `<@id>`. `links`: whether it may have links. `line`: the id of their chat line. Everything
+    `fact` names people as `<@id>`. `links`: whether it may have links. `line_id`: the id of their chat line. Everything
     but the fact stays, such as the subject, the end and the pin. Raises FactRefused.
     """
     stored_fact = checked_fact(clean(fact), privacy, links=links)
     async with db.write() as tx:
         old = await _live(tx, note_id)
-        await _refuse_line(tx, old.subject_id, by, line)
+        await _refuse_line(tx, old.subject_id, by, line_id)
         if by == old.subject_id and claims_role(stored_fact):
             raise FactRefused("role")
         if old.fact == stored_fact:
@@ -347,7 +347,7 @@ async def edit(
                 raise FactRefused("forgotten")
             about = f" about {mention(old.subject_id)}"
         summary = f"corrected a note{about}: {stored_fact}"
-        episode_id = await _write_episode(tx, summary, by, at, line)
+        episode_id = await _write_episode(tx, summary, by, at, line_id)
         await _replace_by_hand(tx, old, stored_fact, by, at, episode_id)
         # the new version has the old one's number now
         return await _live(tx, old.id)
@@ -363,16 +363,16 @@ async def _replace_by_hand(
 ) -> None:
     """Supersede a note by one with a new fact. The new note takes over its number."""
     active_notes = await notes.of_subject(tx, old.subject_id, LIVE)
-    unchanged = {name: getattr(old, name) for name in _UNCHANGED_BY_EDIT}
-    edited = NewNote(
-        **unchanged,
+    unchanged_fields = {name: getattr(old, name) for name in _UNCHANGED_BY_EDIT}
+    edited_note = NewNote(
+        **unchanged_fields,
         fact=fact,
         confidence=max(old.confidence, BY_HAND_CONFIDENCE),
         source_kind=SourceKind.COMMAND,
         at=at,
         stream_id=await streams.current_id(tx),
     )
-    edited_id = await notes.insert(tx, edited, cause=REPLACES, now=at)
+    edited_id = await notes.insert(tx, edited_note, cause=REPLACES, now=at)
     evidence = Stance(
         note_id=edited_id,
         episode_id=episode_id,
@@ -391,8 +391,10 @@ async def _replace_by_hand(
         superseded_by=edited_id,
     )
     source = ClaimSource(episode_id, by, addressed=True)
-    others = [note for note in active_notes if note.id != old.id]
-    await merge.supersede_contradicted(tx, others, edited, source, edited_id, at)
+    other_notes = [note for note in active_notes if note.id != old.id]
+    await merge.supersede_contradicted(
+        tx, other_notes, edited_note, source, edited_id, at
+    )
     # a note's number is its own: the old version gets a new one
     await notes.swap_numbers(tx, old.id, edited_id)
 
@@ -436,13 +438,13 @@ async def _refuse_line(
     tx: Transaction,
     subject_id: str | None,
     by: str,
-    line: str,
+    line_id: str,
 ) -> None:
     """Raise FactRefused if the subject or the speaker (`by`) opted out, or if their chat line was cleared."""
     opted_out = await privacy_choices.opted_out(tx)
     if subject_id in opted_out or by in opted_out:
         raise FactRefused("forgotten")
-    if line and await events.was_deleted(tx, line):
+    if line_id and await events.was_deleted(tx, line_id):
         raise FactRefused("cleared")
 
 

@@ -267,10 +267,10 @@ class Extractor(MemoryWriter):
     async def _question(self, episode: Episode, settings: Settings) -> Question | None:
         """Return what to ask the model about an episode. None if everybody in it is hidden."""
         participants = await episodes.participants(self._db, episode.id)
-        visible = [person for person in participants if not person.hidden]
-        if not visible:
+        visible_people = [person for person in participants if not person.hidden]
+        if not visible_people:
             return None
-        people = _with_handle(visible, episode.summary)
+        people = _with_handle(visible_people, episode.summary)
         named_people = [
             person for person in people if _is_named(person, episode.summary)
         ]
@@ -330,9 +330,9 @@ class Extractor(MemoryWriter):
     ) -> None:
         """Merge the proposals for an episode into the notes, and mark the episode as read."""
         now = self._clock.now()
-        current = await episodes.get(tx, episode.id)
+        stored_episode = await episodes.get(tx, episode.id)
         # the episode was cut or deleted while the model was thinking: what is left of it is read again
-        if current is None or current.summary != episode.summary:
+        if stored_episode is None or stored_episode.summary != episode.summary:
             return
         # another pass has read it meanwhile
         if not await episodes.mark_read(tx, episode.id, now):
@@ -391,15 +391,15 @@ def _number_at_once(report: ExtractReport) -> int:
     return EPISODES_AT_ONCE
 
 
-def _read_together(waiting: Sequence[Episode], number: int) -> list[Episode]:
+def _read_together(waiting_episodes: Sequence[Episode], number: int) -> list[Episode]:
     """Return the oldest episodes that can be read at once: no two of them name the same person.
 
-    Nor do they name anybody of an older episode that waits: its notes must be known first. `waiting`: oldest first.
-    `number`: how many at most.
+    Nor do they name anybody of an older episode that waits: its notes must be known first. `waiting_episodes`: oldest
+    first. `number`: how many at most.
     """
     batch: list[Episode] = []
     named_before: set[str] = set()
-    for episode in waiting:
+    for episode in waiting_episodes:
         named_ids = ids_in(episode.summary)
         if named_before.isdisjoint(named_ids):
             batch.append(episode)
@@ -563,9 +563,9 @@ class _ProposalMerger(Struct):
                 self.report.confirmed += result.kind == "confirmed"
                 self.report.superseded += result.kind == "superseded"
 
-    async def _merge_change(self, proposed: ProposedChange) -> MergeResult:
+    async def _merge_change(self, proposed_change: ProposedChange) -> MergeResult:
         """Merge one change. The lines of the episode show who said it and when. Raises FactRefused."""
-        change = self._attributed_by_lines(proposed)
+        change = self._attributed_by_lines(proposed_change)
         # a repeat adds no note, so it is merged beyond the limit as well
         if change.repeats is None and self.written >= WRITTEN_LIMIT:
             raise FactRefused("enough_this_episode")
@@ -664,13 +664,13 @@ def said_at(
     fact: str,
     lines: Sequence[Line],
     speaker_id: str | None,
-    otherwise: int,
+    default_at: int,
     *,
     applied_lines: Collection[str] = (),
 ) -> int:
     """Return when a fact was said (ms): the time of the newest of the lines that share most words with it.
 
-    `speaker_id`: whose lines count; None for anybody's. `otherwise`: the time if no line shares a word.
+    `speaker_id`: whose lines count; None for anybody's. `default_at`: the time if no line shares a word.
     `applied_lines`: the ids of lines that changed notes at once. Of these, the oldest counts, and only if no other line
     fits as well: "I don't like tea any more" shares words with "likes tea", but must not make that note the newer one.
     """
@@ -691,4 +691,4 @@ def said_at(
     ]
     if unapplied_times:
         return max(unapplied_times)
-    return min((line.at for line in closest_lines), default=otherwise)
+    return min((line.at for line in closest_lines), default=default_at)

@@ -310,8 +310,10 @@ class Ingest:
 
     def _remember_cleared(self, redactions: Sequence[Redaction], now: int) -> None:
         """Remember what was cleared for lines that are still to come, for WAITS_FOR_ITS_LINE."""
-        oldest = now - WAITS_FOR_ITS_LINE
-        self._cleared = {key: at for key, at in self._cleared.items() if at >= oldest}
+        oldest_at = now - WAITS_FOR_ITS_LINE
+        self._cleared = {
+            key: at for key, at in self._cleared.items() if at >= oldest_at
+        }
         for redaction in redactions:
             key = _cleared_key(redaction)
             self._cleared[key] = max(redaction.at, self._cleared.get(key, 0))
@@ -326,7 +328,7 @@ class Ingest:
         rules = Exclusion(self._settings().memory, opted_out, self.own_id)
         # cached, because most people in a large batch wrote several of its lines
         reason_of = lru_cache(maxsize=None)(rules.of_line_by)
-        accepted: list[TakenLine] = []
+        accepted_lines: list[TakenLine] = []
         counts: Counter[str] = Counter()
         opted_out_by_login: dict[str, str] = {}
         for line in lines:
@@ -338,13 +340,13 @@ class Ingest:
             if reason is None and asks_for_receipt(event.text):
                 reason = "receipt"
             if reason is None:
-                accepted.append(line)
+                accepted_lines.append(line)
                 continue
             counts.update(("excluded", f"excluded_{reason}"))
             is_by_name = reason == OPTED_OUT and event.user_id not in rules.opted_out
             if is_by_name:
                 opted_out_by_login[event.login] = event.user_id
-        return SortedLines(accepted, counts, opted_out_by_login)
+        return SortedLines(accepted_lines, counts, opted_out_by_login)
 
     async def _opt_out_by_id(
         self,
@@ -381,13 +383,13 @@ class Ingest:
         channel_id = channel.get("id", "")
         if not redactions or not channel_id:
             return
-        targets = await _targets(tx, redactions)
-        seen_here = await viewers.may_be_stored(tx, set(filter(None, targets)))
+        target_ids = await _target_ids(tx, redactions)
+        seen_here = await viewers.may_be_stored(tx, set(filter(None, target_ids)))
         stream_id = await streams.current_id(tx)
         rows = []
-        for redaction, target in zip(redactions, targets, strict=True):
-            may_be_stored = target in seen_here and target not in opted_out
-            target_id = target if may_be_stored else None
+        for redaction, hit_id in zip(redactions, target_ids, strict=True):
+            may_be_stored = hit_id in seen_here and hit_id not in opted_out
+            target_id = hit_id if may_be_stored else None
             rows.append(_moderation_event(redaction, target_id, channel_id, stream_id))
         # the author of these events is the channel, which needs a row even if the streamer never typed
         logins = {channel_id: channel.get("login")}
@@ -558,7 +560,7 @@ def _first_of_each(
     return list(first_lines.values())
 
 
-async def _targets(
+async def _target_ids(
     tx: Transaction, redactions: Sequence[Redaction]
 ) -> list[str | None]:
     """Return the id of the person whom each clear hit, such as the author of a deleted message.
@@ -568,11 +570,11 @@ async def _targets(
     """
     message_ids = [redaction.event_id for redaction in redactions if redaction.event_id]
     authors = await events.authors(tx, message_ids)
-    targets = []
+    target_ids = []
     for redaction in redactions:
         author = authors.get(redaction.event_id or "")
-        targets.append(redaction.user_id or author)
-    return targets
+        target_ids.append(redaction.user_id or author)
+    return target_ids
 
 
 async def _dated_redactions(
@@ -588,12 +590,12 @@ async def _dated_redactions(
     redactions: list[Redaction] = []
     if not any(isinstance(item, Redaction) for item in batch):
         return redactions
-    latest = max(now, await events.newest_at(tx))
+    latest_at = max(now, await events.newest_at(tx))
     for item in batch:
         if isinstance(item, TakenLine):
-            latest = max(latest, item.event.at)
+            latest_at = max(latest_at, item.event.at)
         else:
-            came_at = latest + UNCORRECTED
+            came_at = latest_at + UNCORRECTED
             cleared_at = min(max(item.at, 0), came_at)
             redactions.append(replace(item, at=cleared_at))
     return redactions
@@ -604,13 +606,13 @@ def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
 
     Twitch sends bans and timeouts as the same command, but only a timeout has an end.
     """
-    banned = {}
+    banned_at = {}
     for redaction in redactions:
         has_end = redaction.duration_s is not None
         is_of_one_message = redaction.event_id is not None
         if redaction.user_id and not has_end and not is_of_one_message:
-            banned[redaction.user_id] = redaction.at
-    return banned
+            banned_at[redaction.user_id] = redaction.at
+    return banned_at
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
@@ -650,11 +652,11 @@ def _seen_in(events_of_viewer: Sequence[ChatEvent]) -> SeenViewer:
             role = role_of(event.badges)
             sub_months = event.sub_months
     times = [event.at for event in events_of_viewer]
-    latest = events_of_viewer[-1]
+    latest_event = events_of_viewer[-1]
     return SeenViewer(
-        latest.user_id,
-        latest.login,
-        latest.display_name,
+        latest_event.user_id,
+        latest_event.login,
+        latest_event.display_name,
         role,
         min(times),
         max(times),

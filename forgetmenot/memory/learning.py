@@ -215,11 +215,11 @@ def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
 class _Window(NamedTuple):
     """Lines of a file that are read together. Their authors have the ids that they have in the memory.
 
-    `new`: the lines to learn from. `bot_ids`: the ids of the bot. `excluded`: how many lines are by people who are left
-    out. `known`: how many lines the memory knew before.
+    `new_events`: the lines to learn from. `bot_ids`: the ids of the bot. `excluded`: how many lines are by people who
+    are left out. `known`: how many lines the memory knew before.
     """
 
-    new: list[ChatEvent]
+    new_events: list[ChatEvent]
     bot_ids: frozenset[str]
     excluded: int
     known: int
@@ -227,7 +227,7 @@ class _Window(NamedTuple):
     @property
     def of_people(self) -> list[ChatEvent]:
         """Return the new lines without those by the bot."""
-        return [event for event in self.new if event.user_id not in self.bot_ids]
+        return [event for event in self.new_events if event.user_id not in self.bot_ids]
 
     @property
     def lines(self) -> Window:
@@ -235,7 +235,7 @@ class _Window(NamedTuple):
         if not self.of_people:
             return []
         lines = []
-        for number, event in enumerate(self.new):
+        for number, event in enumerate(self.new_events):
             is_from_bot = event.user_id in self.bot_ids
             lines.append(_line(number, event, from_bot=is_from_bot))
         return lines
@@ -354,8 +354,8 @@ class Learner:
             await streams.describe_past(tx, stream_id, broadcast.title)
             if not broadcast.video or await streams.videos(tx, [stream_id]):
                 return
-            until = broadcast.began_at + VIDEOS_KEPT_AT_MOST
-            video = Video(broadcast.video, broadcast.began_at, until)
+            kept_until = broadcast.began_at + VIDEOS_KEPT_AT_MOST
+            video = Video(broadcast.video, broadcast.began_at, kept_until)
             await streams.set_video(tx, stream_id, video)
 
     def _ends(self, report: Learned) -> bool:
@@ -407,8 +407,8 @@ class Learner:
         report.known += window.known
         report.excluded += window.excluded
         report.episodes += summary is not None
-        extracted = await self._extractor.run_pass()
-        report.notes += extracted.added
+        extract_report = await self._extractor.run_pass()
+        report.notes += extract_report.added
         return True
 
     async def _summarised(self, window: Window) -> NewEpisode | None:
@@ -456,7 +456,7 @@ class Learner:
     ) -> None:
         """Write the summary of a window, and which viewers were there."""
         # past lines have no rows that the episode could name: its key has their file, time and number
-        key = f"{KEY_OF_PAST}{file.key}:{summary.started_at}:{len(window.new)}"
+        key = f"{KEY_OF_PAST}{file.key}:{summary.started_at}:{len(window.new_events)}"
         episode = replace(summary, stream_id=stream_id, key=key)
         await episodes.insert(tx, episode, self._clock.now())
         await streams.extend_past(tx, stream_id, summary.started_at, summary.ended_at)
@@ -474,7 +474,7 @@ class Learner:
     ) -> _Window:
         """Return the lines that may be learned from and are not known yet, with counts of the others."""
         bot_ids = await _bot_ids(source, self._settings())
-        admitted = await self._admitted(source, events_read, bot_ids)
+        admitted_events = await self._admitted(source, events_read, bot_ids)
         first_at = min(event.at for event in events_read)
         last_at = max(event.at for event in events_read)
         # clocks differ: live chat of a little before or after may be the same lines
@@ -483,12 +483,12 @@ class Learner:
         spans = await episodes.heard_spans(source, earliest, latest, LULL)
         event_ids = await events.ids_between(source, first_at, last_at)
         known_chat = _KnownChat(spans, event_ids, file.key)
-        new = [event for event in admitted if not known_chat.holds(event)]
+        new_events = [event for event in admitted_events if not known_chat.holds(event)]
         return _Window(
-            new,
+            new_events,
             bot_ids,
-            excluded=len(events_read) - len(admitted),
-            known=len(admitted) - len(new),
+            excluded=len(events_read) - len(admitted_events),
+            known=len(admitted_events) - len(new_events),
         )
 
     async def _admitted(
@@ -500,32 +500,34 @@ class Learner:
         """Return the lines by the bot and by people who are not left out, with the ids that they have in the memory."""
         opted_out = await privacy_choices.opted_out(source)
         exclusion = Exclusion(self._settings().memory, opted_out)
-        identified = await _identified(source, events_read)
-        hidden = await viewers.hidden(source, {event.user_id for event in identified})
-        admitted: list[ChatEvent] = []
-        for event in identified:
+        identified_events = await _identified(source, events_read)
+        hidden = await viewers.hidden(
+            source, {event.user_id for event in identified_events}
+        )
+        admitted_events: list[ChatEvent] = []
+        for event in identified_events:
             ids = (event.user_id, provisional_id(event.login))
             if not bot_ids.isdisjoint(ids):
                 # one id for all lines of the bot, which may have several in the file
-                admitted.append(replace(event, user_id=min(bot_ids)))
+                admitted_events.append(replace(event, user_id=min(bot_ids)))
                 continue
             # somebody may have been erased when only their login was known, by the id that stood for it
             erased_at = max(source.requests.erased_at(viewer_id) for viewer_id in ids)
             if event.at <= erased_at or event.user_id in hidden:
                 continue
             if exclusion.why(event) is None:
-                admitted.append(event)
-        return admitted
+                admitted_events.append(event)
+        return admitted_events
 
     async def _after_live_chat(self) -> None:
         """Wait until the live bot has no window to read, at most LIVE_FIRST_S: its lines are deleted soon."""
         window_size = self._settings().memory.window_max_events
-        waited = 0.0
-        while waited < LIVE_FIRST_S:
+        seconds_waited = 0.0
+        while seconds_waited < LIVE_FIRST_S:
             if await events.count_unread(self._db) <= window_size:
                 return
             await asyncio.sleep(LOOK_EVERY_S)
-            waited += LOOK_EVERY_S
+            seconds_waited += LOOK_EVERY_S
 
 
 class _KnownChat:
@@ -570,8 +572,8 @@ class _KnownChat:
             return True
         # another file may have had only the login of its author
         for viewer_id in (event.user_id, provisional_id(event.login)):
-            learned = self._learned.get(viewer_id, ())
-            if _is_within(event, learned):
+            learned_spans = self._learned.get(viewer_id, ())
+            if _is_within(event, learned_spans):
                 return True
         return False
 
@@ -614,13 +616,13 @@ async def _identified(
     id_by_login: Mapping[str, str] = {}
     if logins:
         id_by_login = await owners(source, logins, events_read[0].at)
-    identified = []
+    identified_events = []
     for event in events_read:
         if event.user_id.isdigit() or event.login not in id_by_login:
-            identified.append(event)
+            identified_events.append(event)
         else:
-            identified.append(replace(event, user_id=id_by_login[event.login]))
-    return identified
+            identified_events.append(replace(event, user_id=id_by_login[event.login]))
+    return identified_events
 
 
 async def estimate(

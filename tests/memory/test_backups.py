@@ -268,7 +268,7 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(
         "owns a zitherbloom",
         by=ALICE,
         at=channel.clock.now(),
-        line=line.id,
+        line_id=line.id,
     )
     keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
     await keeper.run_pass()

@@ -137,7 +137,7 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(
             "likes rude words",
             by=line.user_id,
             at=channel.clock.now(),
-            line=line.id,
+            line_id=line.id,
         )
     channel.ingest.take(clear)
     await channel.ingest.flush()

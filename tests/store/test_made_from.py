@@ -130,7 +130,7 @@ async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -
         by=viewer_id,
         at=now,
         privacy=privacy,
-        line=line.id,
+        line_id=line.id,
     )
     await channel.clear(line)
     assert "zitherbloom" not in " ".join(

@@ -223,7 +223,7 @@ async def _edited(
             at=now,
             privacy=request.settings.privacy,
             links=asker.moderates or not request.is_in_chat,
-            line=asker.line_id,
+            line_id=asker.line_id,
         )
     before = await quoted(request, old)
     result = await note_result(request, "edited", note)

@@ -66,7 +66,7 @@ async def correct(request: Request) -> OperationResult:
         scope=old.scope,
         privacy=request.settings.privacy,
         trust=OWN_WORD,
-        line=asker.line_id,
+        line_id=asker.line_id,
         instead_of=old.id,
     )
     return await note_result(request, "remembered", note)
@@ -111,7 +111,7 @@ async def store_note(
         scope=_scope_of(about, joke=joke),
         privacy=request.settings.privacy,
         trust=trust,
-        line=asker.line_id,
+        line_id=asker.line_id,
     )
     result = await note_result(request, "remembered", note)
     return replace(result, target=about)
