@@ -8,7 +8,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from forgetmenot.domain import PromptLine
@@ -51,12 +51,13 @@ async def search(
     settings: Settings,
     now: int,
     until: int,
+    question_ids: Collection[str],
     table: WordTable | None,
 ) -> list[PromptLine]:
     """Return the lines of these people that fit what is asked, the newest first, at most MOST_LINES.
 
     `viewer_ids`: None for the lines of anybody. `until`: when the question was asked (ms); later lines are left out.
-    `now` in ms. Raises StoreError.
+    `question_ids`: the ids of the question's own lines, which are no answer. `now` in ms. Raises StoreError.
     """
     if viewer_ids is not None and not viewer_ids:
         return []
@@ -68,6 +69,8 @@ async def search(
         until=until,
         limit=MOST_COMPARED,
     )
+    # before lines are compared: the question itself, and others that ask the same, share all of its words
+    lines = _statements(lines, question_ids)
     if not lines:
         return []
     allowed = frozenset(settings.privacy.allow_categories)
@@ -83,8 +86,8 @@ async def search(
         last_words = query.telling[-MOST_ASKED_WORDS:]
         asked_words = [_AskedWord(word, table) for word in last_words]
         best_first = _sharing(lines, asked_words)
-    statements = _statements(best_first, allowed, settings.privacy.never_store)
-    shown = list(islice(statements, MOST_LINES))
+    showable = _showable(best_first, allowed, settings.privacy.never_store)
+    shown = list(islice(showable, MOST_LINES))
     # chosen by how well they fit, shown in order of time
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)
     return shown
@@ -100,16 +103,29 @@ def _without_chants(lines: Sequence[PromptLine]) -> list[PromptLine]:
 
 def _statements(
     lines: Iterable[PromptLine],
+    question_ids: Collection[str],
+) -> list[PromptLine]:
+    """Return the lines that state something, without those of the question."""
+    statements = []
+    for line in lines:
+        if line.event_id in question_ids:
+            continue
+        if is_command(line.text) or is_question(line.text):
+            continue
+        statements.append(line)
+    return statements
+
+
+def _showable(
+    lines: Iterable[PromptLine],
     allowed: frozenset[str],
     never_store: Iterable[str],
 ) -> Iterator[PromptLine]:
-    """Yield the lines that state something which may be shown.
+    """Yield the lines that may be shown.
 
     `allowed`: the sensitive categories that may be. `never_store`: what the settings say is never stored.
     """
     for line in lines:
-        if is_command(line.text) or is_question(line.text):
-            continue
         category = sensitive_category(line.text, allow=allowed, extra=never_store)
         if category is None:
             yield line

@@ -530,6 +530,7 @@ class ContextGatherer(Struct, frozen=True):
             question, names=context.names.words_of_names(question)
         )
         viewer_ids = _whose_lines_may_answer(question, query, material, context)
+        question_ids = {context.event.id, *(line.event_id for line in material.before)}
         lines = await unsummarised.search(
             source,
             query,
@@ -537,11 +538,9 @@ class ContextGatherer(Struct, frozen=True):
             settings=context.settings,
             now=context.now,
             until=context.event.at,
+            question_ids=question_ids,
             table=word_table(),
         )
-        # The question itself is no answer to it.
-        question_ids = {context.event.id, *(line.event_id for line in material.before)}
-        lines = [line for line in lines if line.event_id not in question_ids]
         suppression_filter = context.suppression_filter
         if not lines or not suppression_filter:
             return replace(material, unsummarised=tuple(lines))

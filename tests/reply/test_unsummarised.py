@@ -225,6 +225,26 @@ async def test_a_question_that_names_nobody_finds_nothing_sensitive_that_is_allo
     assert await asked(world, "who gets some chipotle?", STREAMER) == ""
 
 
+async def test_who_asked_the_same_before_does_not_hide_the_answer(
+    world: World,
+) -> None:
+    """A question shares all of its words with the same one before it, and with its own line in the memory."""
+    question = "whose hamster was it?"
+    await says(world, "my hamster Pixel sits in its cage again and eats")
+    await says(world, f"@forgetmenot {question}", BOB)
+    await chatter(world)
+    await says(world, question, STREAMER, id="dry")
+    assert "Pixel" in await asked(world, question, STREAMER)
+
+
+async def test_the_line_that_asks_does_not_hide_the_answer(world: World) -> None:
+    await says(world, "my hamster Pixel sits in its cage again and eats")
+    await chatter(world)
+    request = "tell us whose hamster alice showed"
+    await says(world, request, STREAMER, id="dry")
+    assert "Pixel" in await asked(world, request, STREAMER)
+
+
 async def test_nothing_is_shown_of_it_after_a_day(world: World) -> None:
     await says(world, "my hamster is called Pixel")
     await world.clock.advance(DAY - MINUTE)
@@ -262,6 +282,7 @@ async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(
         settings=world.settings,
         now=now,
         until=now,
+        question_ids=(),
         table=table,
     )
     assert time.process_time() - start < 0.5
