@@ -409,3 +409,101 @@ async def test_a_redemption_of_three_days_ago_is_not_taken(tonight: Evening) -> 
     await tonight.redeem("ask the bot", "which boss is next?", ago=2 * HOUR)
     assert await tonight.bot.db.value("SELECT count(*) FROM semantic_notes") == 0
     assert tonight.model.seen == []
+
+
+async def channel(tonight: Evening) -> tuple[str, str, str, str]:
+    """Whether the stream is on ("1"), its title, its category, and when it began, as they are stored."""
+    state = await channel_state.read_all(tonight.bot.db)
+    return state["live"], state["title"], state["category"], state["started_at"]
+
+
+async def test_what_is_reported_of_the_channel_leaves_the_rest_as_it_was(
+    tonight: Evening,
+) -> None:
+    began = str(tonight.clock.now())
+    await tonight.clock.advance(HOUR)
+    await tonight.input.happened({"category": "Go"})
+    assert await channel(tonight) == ("1", "Finals", "Go", began)
+    await tonight.input.happened({"title": "Third place"})
+    assert await channel(tonight) == ("1", "Third place", "Go", began)
+    await tonight.input.obs_streams(live=True)
+    assert await channel(tonight) == ("1", "Third place", "Go", began)
+
+
+async def test_a_stream_that_obs_begins_began_at_that_moment(tonight: Evening) -> None:
+    await tonight.input.obs_streams(live=False)
+    assert await channel(tonight) == ("0", "Finals", "Chess", "")
+    await tonight.clock.advance(HOUR)
+    await tonight.input.obs_streams(live=True)
+    began = str(tonight.clock.now())
+    assert await channel(tonight) == ("1", "Finals", "Chess", began)
+
+
+def twitch_says_live() -> ChannelState:
+    """What Twitch's API answers while it takes the channel to be live."""
+    return ChannelState(
+        live=True, title="Finals", category="Chess", stream_id="5", started_at=7
+    )
+
+
+async def test_an_answer_of_twitch_that_is_behind_obs_is_corrected_for_three_minutes(
+    tonight: Evening,
+) -> None:
+    """Twitch's API says for up to two minutes that a stream is on which OBS has ended."""
+    behind = twitch_says_live()
+    assert tonight.input.corrected(behind) == behind
+    await tonight.input.obs_streams(live=False)
+    await tonight.clock.advance(3 * MINUTE)
+    corrected = tonight.input.corrected(behind)
+    assert (corrected.live, corrected.started_at) == (False, None)
+    await tonight.clock.advance(1)
+    assert tonight.input.corrected(behind) == behind
+
+
+async def test_where_twitch_and_obs_agree_the_begin_is_as_twitch_says(
+    tonight: Evening,
+) -> None:
+    await tonight.input.obs_streams(live=False)
+    await tonight.input.obs_streams(live=True)
+    agreeing = twitch_says_live()
+    assert tonight.input.corrected(agreeing) == agreeing
+
+
+@pytest.mark.parametrize("offline", [False, True])
+async def test_before_the_stream_the_streamer_is_heard_only_if_the_settings_say_so(
+    tmp_path: Path, clock: ManualClock, offline: bool
+) -> None:
+    hearing = {"programs": True, "offline": offline}
+    async with evening(tmp_path, clock, hearing=hearing) as tonight:
+        await tonight.input.obs_streams(live=False)
+        await tonight.say("is this thing on?")
+        spoken = await tonight.bot.db.column(
+            "SELECT text FROM events WHERE kind = 'spoken'"
+        )
+        assert spoken == (["is this thing on?"] if offline else [])
+
+
+async def test_what_was_typed_for_a_reward_is_stored_with_the_line_of_chat_alone(
+    tonight: Evening,
+) -> None:
+    await tonight.redeem("Hydrate!", "drink some water")
+    assert await tonight.bot.db.column("SELECT text FROM events") == [""]
+
+
+async def test_what_keeps_the_streamer_from_being_heard_is_shown_while_it_listens(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    captions = tmp_path / "captions"
+    captions.mkdir()
+    async with (
+        evening(tmp_path, clock, hearing={"captions": str(captions)}) as tonight,
+        listening(tonight) as hearing,
+    ):
+
+        def has_trouble() -> bool:
+            state = hearing.state()
+            return state is not None and "captions" in state.trouble
+
+        await until(has_trouble)
+        await hearing.listen(on=False)
+        assert hearing.state() == HearingState(listening=False)
