@@ -84,7 +84,7 @@ def _curve(
         line.append(f"{x:.1f},{y:.1f}")
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{BLUE}"/>')
         if point in {points[0], points[-1]}:
-            value = _shown(point.value)
+            value = _formatted(point.value)
             size = f"{point.size:,} {unit}"
             parts.append(_text(x, y - 10, value))
             parts.append(_text(x, bottom + 18, size))
@@ -95,7 +95,7 @@ def _curve(
     return parts
 
 
-def _shown(value: float) -> str:
+def _formatted(value: float) -> str:
     """Return a value with three digits at least."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 

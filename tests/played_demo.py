@@ -54,7 +54,7 @@ class PlayedDemo:
         with closing(sqlite3.connect(self.folder / "memory.sqlite3")) as db:
             return list(db.execute(sql, params))
 
-    def said(self) -> list[str]:
+    def sent_replies(self) -> list[str]:
         return [
             row[0]
             for row in self.rows(

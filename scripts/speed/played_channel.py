@@ -77,7 +77,7 @@ def names() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Statement:
     """A line with a fact. `about`: whom it is about, where that is not the speaker."""
 
     speaker: str
@@ -100,7 +100,7 @@ class Said:
 class Script:
     """What is said when (`evenings`), and what is true of whom in the end."""
 
-    evenings: list[list[Said]] = field(
+    evenings: list[list[Statement]] = field(
         default_factory=lambda: [[] for _ in range(STREAMS)]
     )
     true: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -125,14 +125,14 @@ def written() -> Script:
         for slot in dice.sample(list(SLOTS), 4):
             value = script.true[login, slot] = otherwise(login, slot)
             script.evenings[dice.randrange(STREAMS - 2)].append(
-                Said(login, slot, value)
+                Statement(login, slot, value)
             )
     known_keys = sorted(key for key in script.true if key[0] != ERASED)
     people.remove(ERASED)
     for login, slot in dice.sample(known_keys, 24):  # later it is otherwise
         value = script.true[login, slot] = otherwise(login, slot)
         script.changed.add((login, slot))
-        script.evenings[STREAMS - 2].append(Said(login, slot, value))
+        script.evenings[STREAMS - 2].append(Statement(login, slot, value))
     all_keys = itertools.product(people, SLOTS)
     untold = [key for key in all_keys if key not in script.true]
     # another says it of them: what nobody else said, and what is not true
@@ -140,7 +140,7 @@ def written() -> Script:
         for login, slot in dice.sample(keys, 12):
             value = heard[login, slot] = otherwise(login, slot)
             by = dice.choice([speaker for speaker in people if speaker != login])
-            script.evenings[STREAMS - 1].append(Said(by, slot, value, login))
+            script.evenings[STREAMS - 1].append(Statement(by, slot, value, login))
     return script
 
 
@@ -370,7 +370,7 @@ async def measure(folder: Path) -> list[Figure]:
         await bot.tasks.catch_up()
         raw = await bot.db.value("SELECT count(*) FROM events WHERE text <> ''")
         calls = sum(model.calls.values())
-        figures = await _asked(channel, script)
+        figures = await _right_answers(channel, script)
         is_erased = not await personal_data.is_known(
             bot.db, f"10{names().index(ERASED)}"
         )
@@ -421,7 +421,7 @@ def _read_to_write(model: ScriptedModel) -> float:
     return tokens / (STREAMS * LINES)
 
 
-async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
+async def _evening(channel: Channel, evening: list[Statement], number: int) -> None:
     """Play one stream: its statements among other chat, then what the bot does after it."""
     dice = random.Random(f"{SEED}:{number}")  # noqa: S311  # no secret
     present = [login for login in names() if login != ERASED or number < STREAMS - 2]
@@ -459,7 +459,7 @@ def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
             )
 
 
-async def _asked(channel: Channel, script: Script) -> list[Figure]:
+async def _right_answers(channel: Channel, script: Script) -> list[Figure]:
     """Ask the bot about everybody and everything; return the share of right answers by kind of question."""
     right = Counter[str]()
     questions_by_kind = Counter[str]()

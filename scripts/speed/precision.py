@@ -55,7 +55,7 @@ def measure(folder: Path) -> list[Figure]:
         )
         if expected is not None:
             known = [belief for belief in beliefs if _is_known(belief, case)]
-            score.add(_shown(known, case["query"]), expected)
+            score.add(_recalled_ids(known, case["query"]), expected)
     answerable = len(score.precision)
     return [
         Figure("precision: questions", answerable, ""),
@@ -80,7 +80,7 @@ def _is_known(belief: dict[str, Any], case: dict[str, Any]) -> bool:
     return not {*case["scope"], EVERYWHERE}.isdisjoint(belief["scope"])
 
 
-def _shown(beliefs: Sequence[dict[str, Any]], question: str) -> list[str]:
+def _recalled_ids(beliefs: Sequence[dict[str, Any]], question: str) -> list[str]:
     """Return the ids of the beliefs that a question brings up."""
     candidates = [
         Candidate(_note(place, belief)) for place, belief in enumerate(beliefs)

@@ -156,11 +156,11 @@ class Writer:
         sentences = ["Chat cheered."]
         for event in self._happened:
             if event.stream == stream and min(times) <= event.at <= max(times):
-                sentences.append(named(event.says, handles))
+                sentences.append(with_names(event.says, handles))
         return " ".join(sentences)
 
 
-def named(sentence: str, names: Mapping[str, str]) -> str:
+def with_names(sentence: str, names: Mapping[str, str]) -> str:
     """A sentence with these names for the people in it."""
     return re.sub(
         r"\{(\w+)\}", lambda person: names.get(person[1], "somebody"), sentence
@@ -232,7 +232,7 @@ def figures(
     widths = []
     for event, prompt in zip(happened, prompts, strict=True):
         people = re.findall(r"\{(\w+)\}", event.says)
-        sentence = named(event.says, {name: name.title() for name in people})
+        sentence = with_names(event.says, {name: name.title() for name in people})
         day = days[event.stream]
         right_days += (day, sentence) in _DAY_ROW.findall(prompt)
         width = _width(prompt, sentence, day, event.at)

@@ -319,12 +319,12 @@ async def erasure(folder: Path, viewers: int) -> list[Figure]:
     """The figures in such a memory."""
     async with memory(folder / "memory.sqlite3", viewers) as large:
         await _mention(large.db)
-        before = _found(folder)
+        before = _files_with_traces(folder)
         late_ms: list[float] = []
         with short_pauses():
             async with loop_watched(late_ms):
                 report, took, times, waits = await _erase(large, viewers)
-        remaining = _found(folder)
+        remaining = _files_with_traces(folder)
     return [
         Figure("erasure of one viewer", took, "s", 5),
         Figure(
@@ -407,7 +407,7 @@ async def _write(db: Database, waits: list[float]) -> None:
         await asyncio.sleep(WRITE_PAUSE_S)
 
 
-def _found(folder: Path) -> int:
+def _files_with_traces(folder: Path) -> int:
     """In how many files a trace of them stands."""
     traces = [
         viewer_id(GONE).encode(),

@@ -36,7 +36,7 @@ def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
         return list(db.execute(sql))
 
 
-def said(folder: Path) -> list[object]:
+def stored_texts(folder: Path) -> list[object]:
     return [
         row[0]
         for row in rows(
@@ -119,7 +119,7 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(
         )
         await sim.settled()
         assert await bot.stop() == 0
-    assert said(tmp_path) == delivered
+    assert stored_texts(tmp_path) == delivered
     assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL") == [
         (0,)
     ], "it ends with all read"
@@ -176,7 +176,7 @@ async def test_without_an_account_it_listens_and_sends_nothing(
     await sim.say("alice", f"@{BOT} clip that!")
     await sim.settled()
     await bot.stop(signal.SIGINT)
-    assert said(tmp_path) == [f"@{BOT} clip that!"]
+    assert stored_texts(tmp_path) == [f"@{BOT} clip that!"]
     assert sim.sent == []
     assert ("forgetmenot login" in bot.output) is (settings == {})
     assert "trouble with the log-in" not in bot.output, (

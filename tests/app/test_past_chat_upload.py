@@ -42,7 +42,7 @@ async def in_pieces(data: bytes, size: int = 100) -> AsyncIterator[bytes]:
         yield data[start : start + size]
 
 
-async def done(files: PastChatUpload) -> str:
+async def finished_line(files: PastChatUpload) -> str:
     await until(lambda: not files.state["running"])
     return str(files.state["line"])
 
@@ -78,13 +78,13 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     assert files.state["running"]
     with pytest.raises(InputError, match="Wait until"):
         await files.take("b.log", 1, in_pieces(b"x"))
-    assert "Learned from 24 lines (2 streams)" in await done(files)
+    assert "Learned from 24 lines (2 streams)" in await finished_line(files)
     assert files.state["files"] == []
     assert not stored_file.exists()
     assert await bot.db.value("SELECT count(*) FROM events") == 0
     await files.take("again.log", len(data), in_pieces(data))
     files.learn()
-    assert "Known before: 24 lines." in await done(files)
+    assert "Known before: 24 lines." in await finished_line(files)
 
 
 async def test_what_does_not_fit_or_breaks_off_leaves_nothing(
@@ -179,7 +179,7 @@ async def test_an_erasure_takes_somebody_out_of_the_dropped_files(
     assert "dora" not in chat.read_text()
     assert '"name": "drums"' not in chat.read_text()
     files.learn()
-    assert "Learned from 2 lines (2 streams)" in await done(files)
+    assert "Learned from 2 lines (2 streams)" in await finished_line(files)
     assert await bot.db.column("SELECT login FROM viewers WHERE login IS NOT NULL") == [
         "bob"
     ]

@@ -98,7 +98,7 @@ async def written(path: Path, lines: int) -> None:
     await until(lambda: PrivacyRequests(path).path.read_bytes().count(b"\n") > lines)
 
 
-def held(path: Path) -> bytes:
+def bytes_on_disk(path: Path) -> bytes:
     return b"".join(
         file.read_bytes() for file in path.parent.rglob("*") if file.is_file()
     )
@@ -122,7 +122,7 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
         )
         == 0
     )
-    assert b"zitherbloom" not in held(path)
+    assert b"zitherbloom" not in bytes_on_disk(path)
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ async def test_a_request_outlives_a_stop(
     async with opened(path, clock, account) as bot:
         await say(bot, "!remember I play the zitherbloom")
         await bot.settle()
-        assert b"zitherbloom" in held(path)
+        assert b"zitherbloom" in bytes_on_disk(path)
         with locked(path):
             await say(bot, typed)
             await written(path, 1)
@@ -196,7 +196,7 @@ async def test_a_request_outlives_a_stop(
             )
             == stays
         )
-    assert (b"zitherbloom" in held(path)) is stays
+    assert (b"zitherbloom" in bytes_on_disk(path)) is stays
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
@@ -225,7 +225,7 @@ async def test_a_full_disk_keeps_no_request_out(
         ]
         assert await personal_data.is_known(bot.db, ALICE) is (typed == "!optout")
     assert PrivacyRequests(path).is_out(ALICE) is (typed == "!optout")
-    assert b"zitherbloom" not in held(path)
+    assert b"zitherbloom" not in bytes_on_disk(path)
 
 
 async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_erased(
@@ -240,7 +240,7 @@ async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_era
     account.held.set()
     await bot.settle()
     assert "zitherbloom" in account.said[1][0]
-    assert b"zitherbloom" not in held(path)
+    assert b"zitherbloom" not in bytes_on_disk(path)
 
 
 async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
@@ -258,8 +258,8 @@ async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
         await say(bot, "!forgetme confirm")  # their first line
         await bot.settle()
     await backups.restore(copy, path, now=clock.now(), keep=3)
-    assert b"zitherbloom" not in held(path)
-    assert b"alice" not in held(path).lower()
+    assert b"zitherbloom" not in bytes_on_disk(path)
+    assert b"alice" not in bytes_on_disk(path).lower()
 
 
 async def test_what_crashes_left_half_written_goes_at_the_start(
@@ -274,4 +274,4 @@ async def test_what_crashes_left_half_written_goes_at_the_start(
         (path.parent / leftover).parent.mkdir(exist_ok=True)
         (path.parent / leftover).write_bytes(b"a crash cut it off: zitherbloom")
     async with opened(path, clock, account):
-        assert b"zitherbloom" not in held(path)
+        assert b"zitherbloom" not in bytes_on_disk(path)

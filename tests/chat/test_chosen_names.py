@@ -64,21 +64,23 @@ async def test_a_reply_and_the_dock_use_them(chat: Chat) -> None:
 
 
 async def test_who_is_called_so_is_meant_by_it(chat: Chat) -> None:
-    async def meant(typed: str, *, may_be_short: bool = True) -> list[str]:
+    async def resolved_ids(typed: str, *, may_be_short: bool = True) -> list[str]:
         present = [IDS["alice"]]
         return await names.resolve(
             chat.db, typed, present=present, may_be_short=may_be_short
         )
 
     await chat.say("alice", "hi")
-    assert await meant("Deb") == []
+    assert await resolved_ids("Deb") == []
     await chat.say("alice", "!callme Deb")
-    assert await meant("deb") == [IDS["alice"]]
-    assert await meant("deb", may_be_short=False) == [], "nothing is deleted by it"
+    assert await resolved_ids("deb") == [IDS["alice"]]
+    assert await resolved_ids("deb", may_be_short=False) == [], (
+        "nothing is deleted by it"
+    )
     answer = await chat.say("carol", "!streak Deb") or ""
     assert answer.startswith("Streak of Alice: 1 stream so far.")
     await chat.say("alice", "!callme off")
-    assert await meant("deb") == []
+    assert await resolved_ids("deb") == []
 
 
 @pytest.mark.parametrize(

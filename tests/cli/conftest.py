@@ -35,7 +35,7 @@ def database(tmp_path: Path) -> Path:
 def run(database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Run one command on the memory; what it printed, read as JSON where --json is among the words."""
 
-    def one(*words: object, code: int = 0) -> Any:  # noqa: ANN401  # JSON
+    def run_command(*words: object, code: int = 0) -> Any:  # noqa: ANN401  # JSON
         arguments = build_parser(str(words[0])).parse_args(
             [*map(str, words), "--db", str(database)]
         )
@@ -43,7 +43,7 @@ def run(database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any
         out = capsys.readouterr().out
         return json.loads(out) if "--json" in words else out
 
-    return one
+    return run_command
 
 
 @pytest.fixture

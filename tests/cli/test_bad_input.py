@@ -17,7 +17,9 @@ from tests.cli.conftest import CSV
 from tests.program import command, environment
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
+def failed_output(
+    capsys: pytest.CaptureFixture[str], *words: object
+) -> tuple[int, str]:
     """Run a command that fails: its exit code and its sentence; nothing is on standard output."""
     capsys.readouterr()
     try:
@@ -105,7 +107,7 @@ def test_it_is_said_and_changes_nothing(
         )  # four gigabytes of nothing, which take no place on the disk
     before = sorted(path.name for path in folder.iterdir())
     words = typed.split()
-    code, sentence = told(
+    code, sentence = failed_output(
         capsys, *words[:-1], *(("--db", memory) if words[-1] == "M" else words[-1:])
     )
     assert code == 2
@@ -163,10 +165,10 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
         ("replay", memory.with_name("chat.csv"), "--format", "csv"),
         ("start", "demo"),
     ):
-        code, sentence = told(capsys, *typed, "--db", path)
+        code, sentence = failed_output(capsys, *typed, "--db", path)
         assert code == 3
         assert words in sentence
-    code, sentence = told(capsys, "demo", "--fast", "--db", path)
+    code, sentence = failed_output(capsys, "demo", "--fast", "--db", path)
     assert code == 2
     assert "Use another file for the demo" in sentence
     assert (path.read_bytes(), path.stat().st_mode) == (before, mode)
@@ -197,7 +199,7 @@ def test_a_place_that_holds_no_memory_stays_as_it_is(
     """A folder stays open to whoever used it."""
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
     tmp_path.chmod(0o755)
-    code, sentence = told(capsys, *words.split(), "--db", place)
+    code, sentence = failed_output(capsys, *words.split(), "--db", place)
     assert code in {2, 3}
     assert expected in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["chat.csv"]
@@ -210,7 +212,7 @@ def test_a_locked_database_is_said(
     monkeypatch.setattr("forgetmenot.store.database.BUSY_TIMEOUT_S", 0.05)
     with closing(sqlite3.connect(memory, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        code, sentence = told(capsys, "memory", "retract", "1", "--db", memory)
+        code, sentence = failed_output(capsys, "memory", "retract", "1", "--db", memory)
     assert code == 3
     assert "is held by another program" in sentence
 
@@ -295,7 +297,7 @@ def test_a_stop_is_no_traceback_and_a_bug_is_told_without_what_it_choked_on(
         ) from ValueError(private_text)
 
     monkeypatch.setattr(cli, "build_parser", choke)
-    assert told(capsys, "demo") == (130, "forgetmenot: stopped.\n")
+    assert failed_output(capsys, "demo") == (130, "forgetmenot: stopped.\n")
     assert cli.main(["start", "x"]) == 1
     errors = capsys.readouterr().err
     assert "in choke" in errors

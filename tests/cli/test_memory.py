@@ -169,7 +169,7 @@ def test_a_backup_is_the_way_back_and_nothing_is_replaced_unasked(
 # ── one person's rights ──
 
 
-def said(chat: Path, login: str, at: int, user_id: str = "771234599") -> Path:
+def recording(chat: Path, login: str, at: int, user_id: str = "771234599") -> Path:
     """A recording of one line."""
     tags = f"@id={at};user-id={user_id};tmi-sent-ts={at}"
     chat.write_text(
@@ -185,7 +185,7 @@ def test_who_never_spoke_here_may_opt_out_by_name(filled: Run, tmp_path: Path) -
         "viewer": "login:davequux"
     }
     for number, login in enumerate(("davequux", "dave2")):
-        chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000 + number)
+        chat = recording(tmp_path / "chat.txt", login, 1_700_000_000_000 + number)
         counts = filled("replay", chat, "--format", "irc", "--json")
         assert (counts["events"], counts["excluded"]) == (0, 1)
     assert b"davequux" not in b"".join(
@@ -198,7 +198,7 @@ def test_a_former_login_means_the_person(filled: Run, tmp_path: Path) -> None:
     for number, login in enumerate(("oldquux", "newquux")):
         filled(
             "replay",
-            said(tmp_path / "chat.txt", login, 1_700_000_000_000 + number),
+            recording(tmp_path / "chat.txt", login, 1_700_000_000_000 + number),
             "--format",
             "irc",
         )
@@ -211,7 +211,7 @@ def test_an_id_that_is_another_ones_login_is_asked_about(
     filled: Run, tmp_path: Path
 ) -> None:
     for user_id, login in (("777777", "firstquux"), ("771234599", "777777")):
-        chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000, user_id)
+        chat = recording(tmp_path / "chat.txt", login, 1_700_000_000_000, user_id)
         filled("replay", chat, "--format", "irc")
     listed = "firstquux (@firstquux, id:777777), 777777 (@777777, id:771234599)"
     with pytest.raises(InputError, match="777777 can be") as raised:

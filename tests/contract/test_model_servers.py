@@ -192,7 +192,7 @@ async def ask() -> AsyncIterator[Ask]:
     runners: list[web.AppRunner] = []
     models: list[GuardedModel] = []
 
-    async def asked(
+    async def ask_server(
         server: Server, *, schema: bool, path: str = "/v1", base: str = "/v1"
     ) -> str:
         requests: list[Sent] = []
@@ -225,7 +225,7 @@ async def ask() -> AsyncIterator[Ask]:
             )
         return (await model.generate(request)).text
 
-    yield asked
+    yield ask_server
     for model in models:
         await model.aclose()
     for runner in runners:

@@ -18,7 +18,7 @@ def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared
 ) -> None:
     """Of deleted and timed-out lines not one of their longer words stays that nobody else said."""
     counts = played_demo.counts
-    sent_replies = played_demo.said()
+    sent_replies = played_demo.sent_replies()
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
     stored_and_kept_out = counts["events"] + sum(counts[name] for name in kept_out)
     assert counts["lines"] == stored_and_kept_out >= 300

@@ -44,7 +44,7 @@ async def say(
 Told = tuple[str, str, object]
 
 
-async def told(answer: aiohttp.ClientResponse) -> AsyncIterator[Told]:
+async def dock_events(answer: aiohttp.ClientResponse) -> AsyncIterator[Told]:
     """Events: name, id, data."""
     name = ""
     mark = ""
@@ -74,7 +74,7 @@ async def test_a_cleared_line_and_who_opted_out_are_taken_from_the_page(
     await say(db, clock, "something rude")
     await say(db, clock, "secret", viewer="2", name="Bob")
     async with dock.client.get(f"{dock.origin}/api/events") as answer:
-        events = told(answer)
+        events = dock_events(answer)
         await until(events, "items", "rude")
         async with db.write() as tx:
             await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
@@ -88,7 +88,7 @@ async def test_a_cleared_line_and_who_opted_out_are_taken_from_the_page(
     async with dock.client.get(
         f"{dock.origin}/api/events"
     ) as answer:  # a page that comes back begins anew
-        events = told(answer)
+        events = dock_events(answer)
         assert '"fresh": true' in json.dumps((await until(events, "hello"))[2])
         items = (await until(events, "items"))[2]
         assert [item["text"] for item in list(items)] == ["meanwhile"]  # type: ignore[call-overload]
@@ -114,7 +114,7 @@ async def test_pages_read_their_rows_again_for_more_than_chat(
             row = {"id": f"old{number}", "viewer_id": "1", "text": "hi", "at": number}
             await put(tx, "events", **row)
     async with dock.client.get(f"{dock.origin}/api/events") as answer:
-        events = told(answer)
+        events = dock_events(answer)
         await until(events, "items")
         # chat alone changes nothing else, also where it pushes an old line out
         await say(db, clock, "only chat", viewer="2", name="Bob")
@@ -133,7 +133,7 @@ async def test_pages_read_their_rows_again_for_more_than_chat(
 
 async def test_another_language_has_pages_load_themselves_again(dock: Served) -> None:
     async with dock.client.get(f"{dock.origin}/api/events") as answer:
-        events = told(answer)
+        events = dock_events(answer)
         assert '-en", ' in json.dumps(await until(events, "hello"))
         dock.settings.change({("bot", "language"): "de"}, lambda _settings: None)
         hello = json.dumps(await until(events, "hello"))
@@ -145,7 +145,7 @@ async def test_how_things_stand_is_sent_as_it_changes(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
     async with dock.client.get(f"{dock.origin}/api/events") as answer:
-        events = told(answer)
+        events = dock_events(answer)
         await until(events, "now")
         async with db.write() as tx:
             await channel_state.put(tx, {"title": "Up the ladder"}, clock.now())
@@ -183,7 +183,7 @@ async def test_pages_that_come_at_the_same_time_share_one_look_and_without_a_pag
             for _ in range(5)
         ]
         for answer in await asyncio.gather(*ask):
-            await until(told(answer), "items")
+            await until(dock_events(answer), "items")
         assert len(looking()) == 1
     async with asyncio.timeout(60):
         while looking():  # the server notices at its next word to the page that is gone

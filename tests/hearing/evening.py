@@ -95,7 +95,7 @@ class Evening:
     clock: ManualClock
     account: TwitchAccount
 
-    async def said(self, mark: str) -> None:
+    async def until_heard(self, mark: str) -> None:
         """Time passes until a line with this word was heard. A caption is whole when it has stood for two seconds."""
         async with asyncio.timeout(60):
             while self.stream.hearing is None or mark not in self.stream.hearing.last:

@@ -70,7 +70,7 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
         for end in (2, 5, 9, None):  # a caption in OBS, which grows
             await tonight.obs.write("Captions", " ".join(PATCH.split()[:end]))
             await asyncio.sleep(0.05)
-        await tonight.said(MARKS[0])
+        await tonight.until_heard(MARKS[0])
         await tonight.clock.advance(MINUTE)
         await twitch.say("alice", f"@{BOT} what did he say about the patch?")
         assert (
@@ -136,19 +136,19 @@ async def captions_come_in_every_way(tonight: Evening) -> None:
     file.write_text("movie night moves", encoding="utf-8")
     await asyncio.sleep(0.05)
     file.write_text(MOVES, encoding="utf-8")
-    await tonight.said(MARKS[1])
+    await tonight.until_heard(MARKS[1])
     with file.open("a", encoding="utf-8") as end:
         end.write("\nbring popcorn brindlewump\n")
-    await tonight.said(MARKS[2])
+    await tonight.until_heard(MARKS[2])
     file.write_text(
         "1\n00:00:01,000 --> 00:00:02,000\n<i>thanks</i>\n", encoding="utf-8"
     )
     await asyncio.sleep(0.05)
     with file.open("a", encoding="utf-8") as end:
         end.write("\n2\n00:00:03,000 --> 00:00:04,000\nto vexatron for the raid\n\n")
-    await tonight.said(MARKS[3])
+    await tonight.until_heard(MARKS[3])
     assert tonight.stream.sent("a zitherbloom for everybody")
-    await tonight.said(MARKS[4])
+    await tonight.until_heard(MARKS[4])
 
 
 def holding(folder: Path) -> dict[str, list[Path]]:

@@ -9,6 +9,7 @@
 Imports nothing of the bot. What it answers was checked against the published form of the API, not against the service.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ KEY = "sim-key"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class GeminiRequest:
     """One request as it came over the wire."""
 
     version: str
@@ -44,7 +45,7 @@ class Seen:
         )
 
 
-class SimGemini(ModelServer[Seen]):
+class SimGemini(ModelServer[GeminiRequest]):
     """The server; it insists on KEY."""
 
     route = "/{version}/models/{call}"
@@ -131,8 +132,10 @@ refused_key = error(
 unknown_model = error(404, "NOT_FOUND", "The model is not found for this API version.")
 
 
-def _read(sent: dict[str, Any], version: str, model: str, headers: Any) -> Seen:  # noqa: ANN401  # aiohttp's own
-    return Seen(
+def _read(
+    sent: dict[str, Any], version: str, model: str, headers: Mapping[str, str]
+) -> GeminiRequest:
+    return GeminiRequest(
         version=version,
         model=model,
         key=headers.get("x-goog-api-key", ""),

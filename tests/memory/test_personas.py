@@ -17,7 +17,7 @@ PERSONAS = {
 async def test_each_sees_its_own_notes_and_what_somebody_tells_the_bot_is_for_all(
     world: World, recall: Recall
 ) -> None:
-    async def shown(name: str) -> set[str]:
+    async def recalled_facts(name: str) -> set[str]:
         world.settings = Settings(bot=BotSettings(speaks_as=name), personas=PERSONAS)
         return {recalled.note.fact for recalled in await recall.about(["1"], "")}
 
@@ -26,7 +26,7 @@ async def test_each_sees_its_own_notes_and_what_somebody_tells_the_bot_is_for_al
         ("pirate", "lives in Tortuga"),
         ("cook", "owns a pan"),
     ):
-        await shown(name)
+        await recalled_facts(name)
         await world.learn(change(fact=fact))
     for name, own in (
         ("", set()),
@@ -34,10 +34,10 @@ async def test_each_sees_its_own_notes_and_what_somebody_tells_the_bot_is_for_al
         ("parrot", set()),
         ("cook", {"owns a pan"}),
     ):
-        assert await shown(name) == {"likes tea"} | own
-    await shown("cook")
+        assert await recalled_facts(name) == {"likes tea"} | own
+    await recalled_facts("cook")
     new = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
     for name in ("", "pirate", "parrot"):
-        assert await shown(name) == {"likes tea", "lives in Oslo"}
+        assert await recalled_facts(name) == {"likes tea", "lives in Oslo"}
     [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
     assert (old.fact, old.superseded_by) == ("lives in Tortuga", new.id)

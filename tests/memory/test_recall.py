@@ -70,12 +70,14 @@ async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
         await world.clock.advance(HOUR)
         await world.note(fact)
 
-    async def shown(text: str, before: str = "") -> list[str]:
+    async def recalled_facts(text: str, before: str = "") -> list[str]:
         recalled = await recall.about(["1"], recall.query(text, before=before))
         return [hit.note.fact for hit in recalled]
 
-    assert await shown("do I still play the cello?") == ["plays the cello in a quartet"]
-    assert await shown("who is xyzzy plugh?") == []
+    assert await recalled_facts("do I still play the cello?") == [
+        "plays the cello in a quartet"
+    ]
+    assert await recalled_facts("who is xyzzy plugh?") == []
     for text in (
         "hi!",
         "Good morning everyone",
@@ -86,9 +88,13 @@ async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
         "que sabes sobre mí",
         "こんばんは",
     ):
-        assert len(await shown(text)) == 11, text
+        assert len(await recalled_facts(text)) == 11, text
     assert (
-        len(await shown("what do you know about me?", before="that cello was hard"))
+        len(
+            await recalled_facts(
+                "what do you know about me?", before="that cello was hard"
+            )
+        )
         == 11
     )
     for text in (
@@ -97,7 +103,7 @@ async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
         "was gibt's Neues",
         "quoi de neuf ?",
     ):
-        assert (await shown(text))[0] == "has two cats", text
+        assert (await recalled_facts(text))[0] == "has two cats", text
 
 
 @pytest.mark.parametrize(("known", "offered"), [(3, 3), (5, 4), (10, 4), (11, 0)])
@@ -208,14 +214,14 @@ async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(
 # ── what somebody missed ──────────────────────────────────────────────────────────────────────
 
 
-async def asked(world: World, viewer: str = "1", limit: int = 400) -> Missed:
+async def missed_by(world: World, viewer: str = "1", limit: int = 400) -> Missed:
     return await missed(world.db, viewer, world.clock.now(), limit)
 
 
 async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by_what_came_before(
     world: World,
 ) -> None:
-    assert (await asked(world)).since is None
+    assert (await missed_by(world)).since is None
     await world.over("1", recap="Alice was here for this one.")
     away = await world.over(
         recap="<@2> beat the dragon. <@9> baked bread. Chat voted on the election."
@@ -225,7 +231,7 @@ async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by
     await world.clock.advance(HOUR)
     await world.attends("1", stream)
     sentences = ("Bob beat the dragon.", "Carol baked bread.", "Bob opened the vault.")
-    missed_events = await asked(world)
+    missed_events = await missed_by(world)
     assert (set(missed_events.sentences), set(missed_events.evidence)) == (
         set(sentences),
         {("stream", away), ("episode", before)},
@@ -233,7 +239,7 @@ async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "2", world.clock.now())
     await suppression_list.suppress(world.db, None, "election", by="9", at=0)
-    assert (await asked(world)).sentences == ("Carol baked bread.",)
+    assert (await missed_by(world)).sentences == ("Carol baked bread.",)
 
 
 # ── what is never brought up ──────────────────────────────────────────────────────────────────
@@ -271,15 +277,15 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(
     )
     note = await world.note("plays the drums")
 
-    async def told() -> list[str]:
+    async def newest_texts() -> list[str]:
         episodes = await newest(world.db, await suppression.load_filter(world.db))
         return [past.text for past in episodes]
 
-    before = await told()
+    before = await newest_texts()
     await edits.retract(world.db, note, at=world.clock.now(), cause="wrong")
-    assert await told() == ["<@2> plays the drums too. <@1> beat the boss."]
+    assert await newest_texts() == ["<@2> plays the drums too. <@1> beat the boss."]
     await edits.undo(world.db, note, at=world.clock.now())
-    assert await told() == before
+    assert await newest_texts() == before
 
 
 async def test_the_prefix_has_two_episodes_and_one_where_chat_was_fast(
@@ -287,7 +293,7 @@ async def test_the_prefix_has_two_episodes_and_one_where_chat_was_fast(
 ) -> None:
     stream = await world.stream()
 
-    async def shown(lines: int) -> list[str]:
+    async def prefix_texts(lines: int) -> list[str]:
         """What the prefix shows where each episode is of so many lines in a minute."""
         async with world.db.write() as tx:
             await tx.execute("UPDATE episodes SET events = ?", (lines,))
@@ -297,8 +303,8 @@ async def test_the_prefix_has_two_episodes_and_one_where_chat_was_fast(
     for number in range(4):
         text = f"<@1> lost race {number}."
         await world.episode(text, {"1": (1, 0)}, stream)
-    assert await shown(10) == ["<@1> lost race 2.", "<@1> lost race 3."]
-    assert await shown(100) == ["<@1> lost race 3."]
+    assert await prefix_texts(10) == ["<@1> lost race 2.", "<@1> lost race 3."]
+    assert await prefix_texts(100) == ["<@1> lost race 3."]
 
 
 async def test_what_a_note_says_is_left_alone_wherever_it_is_said(

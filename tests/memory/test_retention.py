@@ -64,14 +64,14 @@ async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_u
         await notes.set_stale(tx, "1", before=world.clock.now(), streams=0)
         await notes.set_used(tx, [fresh], world.clock.now())
 
-    async def found(text: str) -> list[int]:
+    async def recalled_ids(text: str) -> list[int]:
         return [recalled.note.id for recalled in await recall.about(["1"], text)]
 
-    assert await found("what's up?") == [fresh]
-    assert (await found("do you play the cello?"))[0] == stale
+    assert await recalled_ids("what's up?") == [fresh]
+    assert (await recalled_ids("do you play the cello?"))[0] == stale
     async with world.db.write() as tx:
         await notes.set_used(tx, [stale], world.clock.now())
-    assert sorted(await found("")) == [stale, fresh]
+    assert sorted(await recalled_ids("")) == [stale, fresh]
 
 
 async def test_what_was_to_last_a_month_is_past_for_a_year_and_found_by_its_words_with_its_month(

@@ -62,7 +62,7 @@ def test_a_long_stream_is_recapped_from_two_sentences_of_a_summary(
     assert estimate_tokens("\n".join(source)) <= 3_000
 
 
-async def said(
+async def note_of_stream(
     world: "World", stream: int, fact: str, subject: str | None = "1", **fields: object
 ) -> int:
     """A note that the stream's summary says."""
@@ -130,11 +130,13 @@ async def test_it_has_running_jokes_and_what_regulars_said_of_their_plans(
     world: "World", boss_night: int
 ) -> None:
     ladder = "the cursed ladder"
-    await said(world, boss_night, ladder, None, scope=Scope.RUNNING_BIT)
-    await said(world, boss_night, "has a driving test on 14 December 2026", "1")
-    await said(world, boss_night, "marries on 24 December 2026", "3")
+    await note_of_stream(world, boss_night, ladder, None, scope=Scope.RUNNING_BIT)
+    await note_of_stream(
+        world, boss_night, "has a driving test on 14 December 2026", "1"
+    )
+    await note_of_stream(world, boss_night, "marries on 24 December 2026", "3")
     reported = SourceKind.REPORTED
-    await said(
+    await note_of_stream(
         world, boss_night, "has a test on 14 December 2026", source_kind=reported
     )
     text = await recap_of(world, boss_night)
@@ -210,8 +212,10 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
     )
     stream = await world.over("1", "3", "4", recap=recap)
     rumour = {"source_kind": SourceKind.REPORTED}
-    await said(world, stream, "owes money to a bank", "1", **rumour)
-    await said(world, stream, "the bank joke", None, scope=Scope.RUNNING_BIT, **rumour)
+    await note_of_stream(world, stream, "owes money to a bank", "1", **rumour)
+    await note_of_stream(
+        world, stream, "the bank joke", None, scope=Scope.RUNNING_BIT, **rumour
+    )
     text = await recap_of(world, stream)
     assert "\n\nChat sang. Alice fought beside chat. Chat voted for Hades.\n\n" in text
     assert [word for word in ("Somebody", "dog", "cat", "bank") if word in text] == []
@@ -280,7 +284,7 @@ async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(
     await world.regulars("2")
     await world.clock.advance(30 * DAY)  # it also says who is back
     stream = await world.over("2", recap=f"<@2> said {EVIL}")
-    await said(world, stream, EVIL, None, scope=Scope.RUNNING_BIT)
+    await note_of_stream(world, stream, EVIL, None, scope=Scope.RUNNING_BIT)
     async with world.db.write() as tx:
         await tx.execute("UPDATE viewers SET display_name = ? WHERE id = '2'", (EVIL,))
         await streams.describe(tx, stream, twitch_id=None, title=EVIL, category=EVIL)
@@ -327,7 +331,9 @@ async def written(world: "World", folder: Path) -> tuple[int, Path]:
     await world.clock.advance(30 * DAY)
     recap = "<@1> beat the boss. <@3> fell off a ladder, and she laughed. The mines were dark."
     stream = await world.over("1", "2", "3", recap=recap)
-    note = await said(world, stream, "dances in a show on 24 December 2026", "3")
+    note = await note_of_stream(
+        world, stream, "dances in a show on 24 December 2026", "3"
+    )
     rests = f'{{"sections": [{{"rows": [["notes", {note}]]}}]}}'
     await bot_said(world, "Break a leg on stage!", viewer_id="3", outcome="good")
     await bot_said(
@@ -415,10 +421,12 @@ async def test_a_name_that_is_a_word_leaves_the_file_where_it_is_a_person(
         "<@1> plays drums. <@4> fell off a ladder, and she laughed. Drums were loud."
     )
     stream = await world.over("1", "2", "4", recap=recap)
-    await said(world, stream, "buys drums on 24 December 2026", "1")
-    await said(world, stream, "dances in a show on 24 December 2026", "4")
-    await said(world, stream, "meets <@4> on 24 December 2026", "2")
-    await said(world, stream, "the cursed drums", None, scope=Scope.RUNNING_BIT)
+    await note_of_stream(world, stream, "buys drums on 24 December 2026", "1")
+    await note_of_stream(world, stream, "dances in a show on 24 December 2026", "4")
+    await note_of_stream(world, stream, "meets <@4> on 24 December 2026", "2")
+    await note_of_stream(
+        world, stream, "the cursed drums", None, scope=Scope.RUNNING_BIT
+    )
     await bot_said(world, "Drums are no stage.", viewer_id="1", outcome="good")
     await write_file(world.db, stream, into(folder))
     [file] = folder.iterdir()

@@ -18,7 +18,7 @@ OWN = (
 )
 
 
-def kept(
+def stored_summary(
     summary: str, *messages: str, words: int = 150, never: tuple[str, ...] = ()
 ) -> tuple[str, dict[str, int]]:
     return storable_summary(
@@ -31,7 +31,7 @@ def kept(
 
 
 def stay(summary: str, *messages: str, words: int = 150) -> str:
-    return kept(summary, *messages, words=words)[0]
+    return stored_summary(summary, *messages, words=words)[0]
 
 
 def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> None:
@@ -76,7 +76,7 @@ def test_the_words_of_a_model_stand(sentence: str) -> None:
 
 def test_each_rule_cuts_one_sentence_and_is_counted_by_name() -> None:
     text = f"P1 sang. P7 danced. See evil.zip now. <b>P2</b> slept. P2 has gout. P1 said {MESSAGE}. P1 sang."
-    assert kept(text, MESSAGE, never=("gout",)) == (
+    assert stored_summary(text, MESSAGE, never=("gout",)) == (
         "<@1> sang.",
         {"handle": 1, "link": 1, "markup": 1, "sensitive": 1, "copied": 1},
     )

@@ -47,7 +47,7 @@ def looked(path: Path, channel: str = "") -> PastChat:
     return chat
 
 
-def said(chat: PastChat) -> list[Said]:
+def lines_of(chat: PastChat) -> list[Said]:
     """Who said what, and when by UTC."""
     events = list(chat.events())
     assert len(events) == chat.lines
@@ -84,7 +84,7 @@ def test_chatterino_with_each_of_its_timestamps(
     path = tmp_path / "demo-2026-05-01.log"
     path.write_text(f"{START}[{stamp}] alice: hello\n")
     chat = looked(path)
-    assert (said(chat), chat.unread.lines) == (expected, 0)
+    assert (lines_of(chat), chat.unread.lines) == (expected, 0)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_morning_midnight_and_noon_of_a_clock_with_and_without_zero(
     path = tmp_path / "demo-2026-05-01.log"
     path.write_text(f"[{stamp}] alice: hello\n")
     day = "2026-04-30" if moment.startswith("22") else "2026-05-01"
-    assert said(looked(path)) == [("alice", "hello", f"{day} {moment}")]
+    assert lines_of(looked(path)) == [("alice", "hello", f"{day} {moment}")]
 
 
 OLD = "[2026-05-01 20:15:03] #demo alice: hi\n"
@@ -235,7 +235,7 @@ def test_logs(
     path = tmp_path / (f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(data) if packed else data)
     chat = looked(path, "demo")
-    assert said(chat) == expected
+    assert lines_of(chat) == expected
     assert (chat.unread.lines, chat.unread.cut_off) == (0, False)
 
 
@@ -249,7 +249,7 @@ def test_justlog_is_read_by_utc_wherever_the_pc_stands(
         for _ in zone(monkeypatch, name):
             chat = PastChat(path, ms("2026-05-01 20:16:00"))
             chat.look()
-            assert said(chat) == [("alice", "hi", "2026-05-01 20:15:03")]
+            assert lines_of(chat) == [("alice", "hi", "2026-05-01 20:15:03")]
 
 
 # ── JSON ─────────────────────────────────────────────────────────────────────────────────────
@@ -335,7 +335,7 @@ def test_json(
     path = tmp_path / "chat.json"
     path.write_bytes(gzip.compress(text, 1) if packed else text)
     chat = looked(path)
-    assert said(chat) == expected
+    assert lines_of(chat) == expected
     assert (chat.unread.lines, chat.unread.cut_off) == (0, False)
     [first, *_] = chat.events()
     assert first.display_name == ("alice" if "older" in form else "Alice")
@@ -414,7 +414,7 @@ def test_a_file_that_is_out_of_order_is_read_by_time_in_little_memory(
             f"[{hour}:30:00] #demo alice: line {hour}\n" for hour in reversed(hours)
         )
     )
-    assert [text for _, text, _ in said(looked(path))] == [
+    assert [text for _, text, _ in lines_of(looked(path))] == [
         f"line {hour}" for hour in hours
     ]
 
@@ -426,7 +426,7 @@ def test_a_line_that_stands_twice_in_a_file_is_one_line(tmp_path: Path) -> None:
         for number in range(4)
     ]
     path.write_text("\n".join([*lines, *lines]))
-    assert [text for _, text, _ in said(looked(path))] == ["0", "1", "2", "3"]
+    assert [text for _, text, _ in lines_of(looked(path))] == ["0", "1", "2", "3"]
 
 
 # ── what was taken away in chat ──────────────────────────────────────────────────────────────
@@ -656,7 +656,7 @@ def test_what_was_taken_away_in_chat_is_not_read(
     path = tmp_path / "chat.txt"
     path.write_text(text, encoding="utf-8")
     chat = looked(path)
-    assert [words for _, words, _ in said(chat)] == remaining, form
+    assert [words for _, words, _ in lines_of(chat)] == remaining, form
     assert chat.unread.lines == 0
 
 

@@ -22,7 +22,9 @@ past = past_fixture
 YEAR = 365 * DAY
 
 
-def seen(viewer_id: str, login: str, first: int, last: int) -> viewers.SeenViewer:
+def seen_viewer(
+    viewer_id: str, login: str, first: int, last: int
+) -> viewers.SeenViewer:
     return viewers.SeenViewer(viewer_id, login, login, None, first, last)
 
 
@@ -38,7 +40,7 @@ async def know(db: Database, viewer_id: str, fact: str) -> int:
         return await notes.insert(tx, note, cause="said", now=BEGAN)
 
 
-async def named(db: Database, text: str) -> list[str]:
+async def named_ids(db: Database, text: str) -> list[str]:
     return (await index_of(db, [text])).named_in(text)
 
 
@@ -51,9 +53,9 @@ async def test_a_name_that_changed_hands_means_whoever_had_it_then(
 ) -> None:
     await take_in(
         db,
-        seen("1", "alice", BEGAN - YEAR, BEGAN - YEAR + 10 * DAY),
-        seen("1", "alicia", BEGAN, BEGAN + DAY),
-        seen("2", "alice", BEGAN, BEGAN + 3 * DAY),
+        seen_viewer("1", "alice", BEGAN - YEAR, BEGAN - YEAR + 10 * DAY),
+        seen_viewer("1", "alicia", BEGAN, BEGAN + DAY),
+        seen_viewer("2", "alice", BEGAN, BEGAN + 3 * DAY),
     )
 
     async def owner(at: int) -> str:
@@ -74,8 +76,8 @@ async def test_an_only_owner_had_a_name_until_they_were_seen_with_another(
 ) -> None:
     await take_in(
         db,
-        seen("1", "alice", BEGAN, BEGAN),
-        seen("1", "alicia", BEGAN + DAY, BEGAN + DAY),
+        seen_viewer("1", "alice", BEGAN, BEGAN),
+        seen_viewer("1", "alicia", BEGAN + DAY, BEGAN + DAY),
     )
     assert await owners(db, ["alice"], BEGAN - YEAR) == {"alice": "1"}
     assert (await owners(db, ["alice"], BEGAN + 2 * DAY))["alice"] != "1"
@@ -89,8 +91,8 @@ async def test_who_left_under_a_new_name_leaves_nothing_under_the_old_one(
     db = past.db
     await take_in(
         db,
-        seen("1", "alice", BEGAN, BEGAN + DAY),
-        seen("1", "alicia", BEGAN + 2 * DAY, BEGAN + 2 * DAY),
+        seen_viewer("1", "alice", BEGAN, BEGAN + DAY),
+        seen_viewer("1", "alicia", BEGAN + 2 * DAY, BEGAN + 2 * DAY),
     )
     if leaves == "is banned":
         async with db.write() as tx:
@@ -118,8 +120,8 @@ async def test_what_was_learned_under_an_old_name_goes_with_the_person(
     db = past.db
     await take_in(
         db,
-        seen("1", "alice", BEGAN, BEGAN + DAY),
-        seen("1", "alicia", BEGAN + 2 * DAY, BEGAN + 2 * DAY),
+        seen_viewer("1", "alice", BEGAN, BEGAN + DAY),
+        seen_viewer("1", "alicia", BEGAN + 2 * DAY, BEGAN + 2 * DAY),
     )
     await past.learn(by_name(tmp_path / "demo.log"))
     assert (
@@ -135,15 +137,15 @@ async def test_an_old_log_of_a_name_that_was_given_up_is_nobodys_of_today(
     db = past.db
     await take_in(
         db,
-        seen("1", "alice", BEGAN - 300 * DAY, BEGAN - 300 * DAY),
-        seen("1", "alicia", BEGAN - 200 * DAY, BEGAN),
-        seen("2", "alice", BEGAN + 20 * DAY, BEGAN + 20 * DAY),
+        seen_viewer("1", "alice", BEGAN - 300 * DAY, BEGAN - 300 * DAY),
+        seen_viewer("1", "alicia", BEGAN - 200 * DAY, BEGAN),
+        seen_viewer("2", "alice", BEGAN + 20 * DAY, BEGAN + 20 * DAY),
     )
     await past.learn(by_name(tmp_path / "demo.log"))
     spoke = await db.column("SELECT DISTINCT viewer_id FROM attendance ORDER BY 1")
     assert spoke == ["login:alice.2026", "login:bob"]
     # and the next file of that time is of the same person, whom nobody is joined with
-    await take_in(db, seen("2", "alice", BEGAN + 40 * DAY, BEGAN + 40 * DAY))
+    await take_in(db, seen_viewer("2", "alice", BEGAN + 40 * DAY, BEGAN + 40 * DAY))
     assert (
         await db.value("SELECT login FROM viewers WHERE id = 'login:alice.2026'")
         is None
@@ -156,9 +158,9 @@ async def test_an_import_by_a_login_that_several_had_asks_for_the_id(
 ) -> None:
     await take_in(
         db,
-        seen("1", "alice", BEGAN - YEAR, BEGAN - YEAR),
-        seen("1", "alicia", BEGAN - YEAR + DAY, BEGAN),
-        seen("2", "alice", BEGAN, BEGAN),
+        seen_viewer("1", "alice", BEGAN - YEAR, BEGAN - YEAR),
+        seen_viewer("1", "alicia", BEGAN - YEAR + DAY, BEGAN),
+        seen_viewer("2", "alice", BEGAN, BEGAN),
     )
     lines = [
         import_line("plays chess", at) for at in (BEGAN - YEAR, BEGAN - 30 * DAY, BEGAN)
@@ -174,7 +176,9 @@ async def test_an_import_by_a_login_that_several_had_asks_for_the_id(
 async def test_a_number_that_is_an_id_and_another_ones_login_is_asked_about(
     db: Database,
 ) -> None:
-    await take_in(db, seen("777777", "alice", 1, 1), seen("2", "777777", 1, 1))
+    await take_in(
+        db, seen_viewer("777777", "alice", 1, 1), seen_viewer("2", "777777", 1, 1)
+    )
     assert await resolve(db, "777777") == ["777777", "2"]
     assert await resolve(db, "@777777") == ["2"]
     assert await resolve(db, "id:777777") == ["777777"]
@@ -185,29 +189,35 @@ async def test_a_number_that_is_an_id_and_another_ones_login_is_asked_about(
 async def test_a_nickname_counts_while_its_note_does_and_takes_nobodys_name(
     db: Database,
 ) -> None:
-    await take_in(db, seen("1", "shlomo122", 1, 1), seen("2", "bob", 1, 1))
+    await take_in(
+        db, seen_viewer("1", "shlomo122", 1, 1), seen_viewer("2", "bob", 1, 1)
+    )
     note_id = await know(db, "1", "goes by Momo or Bob")
-    assert await named(db, "what does momo play?") == ["1"]
+    assert await named_ids(db, "what does momo play?") == ["1"]
     assert await resolve(db, "momo", may_be_short=True) == ["1"]
     assert await resolve(db, "momo") == []
-    assert await named(db, "what does bob play?") == ["2"]
+    assert await named_ids(db, "what does bob play?") == ["2"]
     async with db.write() as tx:
         await tx.execute(
             "UPDATE semantic_notes SET status = 'retracted' WHERE id = ?", (note_id,)
         )
-    assert await named(db, "what does momo play?") == []
+    assert await named_ids(db, "what does momo play?") == []
     async with db.write() as tx:
         await tx.execute("UPDATE semantic_notes SET fact = '' WHERE id = ?", (note_id,))
     assert await db.value("SELECT count(*) FROM nicknames") == 0
 
 
 async def test_the_index_of_names_goes_with_the_person(db: Database) -> None:
-    await take_in(db, seen("1", "theodor77", 1, 1), seen("1", "annika_x", 2, 2))
+    await take_in(
+        db, seen_viewer("1", "theodor77", 1, 1), seen_viewer("1", "annika_x", 2, 2)
+    )
     await know(db, "1", "goes by Momo")
-    assert await named(db, "what does theo play?") == ["1"]  # a part of a former name
+    assert await named_ids(db, "what does theo play?") == [
+        "1"
+    ]  # a part of a former name
     async with db.write() as tx:
         await privacy_choices.mark_opted_out(tx, "1", 3)
-    assert await named(db, "what does theo or momo or @annika_x play?") == []
+    assert await named_ids(db, "what does theo or momo or @annika_x play?") == []
     await erase_rows(db, "1", 4)
     for table in ("name_words", "nicknames", "viewer_names"):
         assert await db.value(f"SELECT count(*) FROM {table}") == 0  # noqa: S608
@@ -219,6 +229,6 @@ async def test_a_provisional_name_is_found_until_somebody_else_has_it(
     async with db.write() as tx:
         await viewers.add_unseen(tx, {"login:theodor77": "theodor77"}, clock.now())
     await know(db, "login:theodor77", "plays chess")
-    assert await named(db, "does theo play?") == ["login:theodor77"]
-    await take_in(db, seen("5", "theodor77", 5, 5))
-    assert await named(db, "does theo play?") == ["5"]
+    assert await named_ids(db, "does theo play?") == ["login:theodor77"]
+    await take_in(db, seen_viewer("5", "theodor77", 5, 5))
+    assert await named_ids(db, "does theo play?") == ["5"]

@@ -21,7 +21,7 @@ from tests.rows import put
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-async def shown(db: Database) -> list[str]:
+async def mentionable_facts(db: Database) -> list[str]:
     """What a reply may know of anybody."""
     hidden = await load_filter(db)
     return sorted(note.fact for note in await notes.page(db) if hidden.allows(note))
@@ -40,10 +40,13 @@ async def test_notes_of_others_about_it_stay_theirs_and_are_not_mentioned(
     await world.note("plays chess with <@1>", "2")
     await world.note("got divorced in May", "2")
     joke = await world.note("the divorce cake of <@1>", None, scope=Scope.RUNNING_BIT)
-    before = await shown(world.db)
+    before = await mentionable_facts(world.db)
     assert before == ["got divorced in May", "plays chess with <@1>"]
     await erased(world)
-    assert await shown(world.db) == ["got divorced in May", "plays chess with somebody"]
+    assert await mentionable_facts(world.db) == [
+        "got divorced in May",
+        "plays chess with somebody",
+    ]
     recalled_facts = [
         recalled.note.fact
         for recalled in await recall.about(["2"], recall.query("divorce"))
@@ -132,7 +135,7 @@ async def test_the_topic_still_holds_for_what_is_said_of_them_later(
     later = world.clock.now()
     await remember(world.db, "1", "got divorced in May", by="1", at=later)
     await remember(world.db, "2", "went to the divorce party of <@1>", by="2", at=later)
-    assert await shown(world.db) == []
+    assert await mentionable_facts(world.db) == []
     assert len(await unlisted_of(world.db, "1")) == 1
     path = tmp_path / "restored.sqlite3"
     path.with_name(path.name + ".requests").write_bytes(
@@ -143,7 +146,7 @@ async def test_the_topic_still_holds_for_what_is_said_of_them_later(
         assert [note.fact for note in await notes.page(db)] == [
             "helps somebody through the divorce"
         ]
-        assert await shown(db) == []
+        assert await mentionable_facts(db) == []
 
 
 async def test_without_a_topic_nothing_of_others_changes(world: World) -> None:
@@ -151,6 +154,6 @@ async def test_without_a_topic_nothing_of_others_changes(world: World) -> None:
     await suppress(world.db, "2", "chess", by="2", at=0)
     await erased(world)
     assert {row.note_id for row in await notes.suppressions(world.db)} == {None}
-    assert await shown(world.db) == ["helps somebody through the divorce"]
+    assert await mentionable_facts(world.db) == ["helps somebody through the divorce"]
     assert note
     assert await streams.recap_files(world.db) == []

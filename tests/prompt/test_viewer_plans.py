@@ -25,7 +25,7 @@ def concert(said_at: str = "2026-11-25T21:00-08:00") -> Note:
     return note(1, CONCERT, first_said_at=at, last_confirmed_at=at)
 
 
-def shown(
+def prompt_tail(
     now: int, *notes: Note, left_at: int = STREAM_BEFORE, text: str = "@bot hello"
 ) -> str:
     speaker = Viewer("1", "alice", "Alice", Role.VIEWER, STREAM_BEFORE, now)
@@ -40,7 +40,7 @@ def shown(
 
 
 def test_tonights_plan_is_not_over() -> None:
-    prompt = shown(TONIGHT, concert())
+    prompt = prompt_tail(TONIGHT, concert())
     assert "Today is Thursday, 2026-11-26, 17:30.\n" in prompt
     assert f"[id:1; yesterday] {CONCERT}" in prompt
     assert ASKING not in prompt
@@ -51,11 +51,11 @@ def test_tonights_plan_is_not_over() -> None:
 def test_the_outcome_is_asked_for_from_the_next_day_on() -> None:
     midnight = parse_iso("2026-11-27T00:00-08:00")
     assert plan_end(concert(), ZONE) == midnight
-    assert ASKING not in shown(midnight - 10 * MINUTE, concert())
-    assert ASKING in shown(midnight + 10 * MINUTE, concert())
-    assert ASKING in shown(midnight + 24 * HOUR, concert())
+    assert ASKING not in prompt_tail(midnight - 10 * MINUTE, concert())
+    assert ASKING in prompt_tail(midnight + 10 * MINUTE, concert())
+    assert ASKING in prompt_tail(midnight + 24 * HOUR, concert())
     # who was there on the day after has been asked then
-    assert ASKING not in shown(
+    assert ASKING not in prompt_tail(
         midnight + 48 * HOUR, concert(), left_at=midnight + 24 * HOUR
     )
 
@@ -64,23 +64,25 @@ def test_what_was_said_of_the_same_evening_is_a_plan() -> None:
     said_today = concert("2026-11-26T16:00-08:00")
     assert plan_end(said_today, ZONE) == parse_iso("2026-11-27T00:00-08:00")
     left_at = parse_iso("2026-11-26T18:00-08:00")
-    assert ASKING not in shown(TONIGHT, said_today)
-    assert ASKING in shown(TONIGHT + 24 * HOUR, said_today, left_at=left_at)
+    assert ASKING not in prompt_tail(TONIGHT, said_today)
+    assert ASKING in prompt_tail(TONIGHT + 24 * HOUR, said_today, left_at=left_at)
     past = replace(said_today, fact="played a concert on 26 November")
     assert plan_end(past, ZONE) is None
 
 
 def test_the_outcome_is_asked_for_until_it_was_asked_or_told() -> None:
     now = TONIGHT + 24 * HOUR
-    assert ASKING in shown(now, concert())
-    assert ASKING in shown(now, replace(concert(), used_at=TONIGHT))
-    assert ASKING not in shown(now, replace(concert(), used_at=now - HOUR))
+    assert ASKING in prompt_tail(now, concert())
+    assert ASKING in prompt_tail(now, replace(concert(), used_at=TONIGHT))
+    assert ASKING not in prompt_tail(now, replace(concert(), used_at=now - HOUR))
     times = {"first_said_at": now - HOUR, "last_confirmed_at": now - HOUR}
-    assert ASKING not in shown(
+    assert ASKING not in prompt_tail(
         now, concert(), note(2, "loved the concert in Portland", **times)
     )
-    assert ASKING in shown(now, concert(), note(2, "likes tea since November", **times))
-    assert ASKING not in shown(now, concert(), text="@bot the concert was great!")
+    assert ASKING in prompt_tail(
+        now, concert(), note(2, "likes tea since November", **times)
+    )
+    assert ASKING not in prompt_tail(now, concert(), text="@bot the concert was great!")
 
 
 def test_a_plan_without_a_day_is_over_when_its_note_expires() -> None:

@@ -109,8 +109,8 @@ async def test_everybody_of_a_raid_counts_minutes_later(
     await clock.advance(5 * MINUTE)
     for number in range(5):
         await bot.hear(said(clock, f"a{number}", ALICE, "alicequux", f"jump {number}"))
-    shown = await prompt(bot, clock, "who raided us?")
-    assert "60 people: OX RAID" in block(shown, "chat")
+    answer_prompt = await prompt(bot, clock, "who raided us?")
+    assert "60 people: OX RAID" in block(answer_prompt, "chat")
 
 
 async def test_fast_chat_shows_as_many_rows_as_its_speed_asks_for(
@@ -119,8 +119,8 @@ async def test_fast_chat_shows_as_many_rows_as_its_speed_asks_for(
     for number in range(100):
         await clock.advance(SECOND)
         await bot.hear(said(clock, f"a{number}", ALICE, "alicequux", f"jump {number}"))
-    shown = await prompt(bot, clock, "what now?")
-    assert block(shown, "chat").count(": jump ") == FAST.chat_lines
+    answer_prompt = await prompt(bot, clock, "what now?")
+    assert block(answer_prompt, "chat").count(": jump ") == FAST.chat_lines
 
 
 async def test_a_speaker_who_typed_most_lines_still_sees_those_of_others(
@@ -132,8 +132,8 @@ async def test_a_speaker_who_typed_most_lines_still_sees_those_of_others(
     for number in range(40):
         await clock.advance(10 * SECOND)
         await bot.hear(said(clock, f"b{number}", BOB, "bobquux", "and again"))
-    shown = await prompt(bot, clock, "what now?")
-    assert block(shown, "chat").count(": jump ") == QUIET.chat_lines
+    answer_prompt = await prompt(bot, clock, "what now?")
+    assert block(answer_prompt, "chat").count(": jump ") == QUIET.chat_lines
 
 
 async def test_a_few_people_with_the_same_words_keep_a_line_each(

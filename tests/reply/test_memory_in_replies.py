@@ -11,7 +11,7 @@ from tests.rows import put
 from tests.stage import Stage
 
 
-async def asked(stage: Stage, text: str, viewer: str = "1") -> str:
+async def prompt_of(stage: Stage, text: str, viewer: str = "1") -> str:
     """What the model was shown for a line."""
     await stage.ask(text, viewer)
     return stage.model.asked[-1].system + stage.model.asked[-1].prompt
@@ -43,7 +43,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(
     async with stage.db.write() as tx:
         await viewers.set_banned(tx, "2", stage.clock.now())
     await stage.clock.advance(60_000)
-    assert "Alice drums with somebody." in await asked(
+    assert "Alice drums with somebody." in await prompt_of(
         stage, "@forgetmenot_bot hello there"
     )
 
@@ -56,7 +56,7 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
         "The divorce, right.",
         "Bob, about that divorce.",
     ]
-    prompt = await asked(stage, "@forgetmenot_bot so, about my divorce")
+    prompt = await prompt_of(stage, "@forgetmenot_bot so, about my divorce")
     assert "divorced in May" not in prompt
     await stage.clock.advance(60_000)
     await stage.ask("@forgetmenot_bot tell me")
@@ -86,7 +86,7 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
             await put(
                 tx, "bot_messages", at=stage.clock.now(), viewer_id=viewer_id, text=text
             )
-    prompt = await asked(stage, "@forgetmenot_bot what is going on?")
+    prompt = await prompt_of(stage, "@forgetmenot_bot what is going on?")
     assert "what a race" in prompt
     assert "my own divorce was in May" in prompt
     for removed_words in ("a mess", "alice and her", "rigged", "papers"):
@@ -95,10 +95,12 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
 
 async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> None:
     await stage.know("chat bets on elections", None, Scope.CHANNEL)
-    assert "elections" in await asked(stage, "@forgetmenot_bot hello there")
+    assert "elections" in await prompt_of(stage, "@forgetmenot_bot hello there")
     await suppression_list.suppress(stage.db, None, "election", by="9", at=0)
     await stage.clock.advance(60_000)
-    assert "elections" not in await asked(stage, "@forgetmenot_bot hello again", "2")
+    assert "elections" not in await prompt_of(
+        stage, "@forgetmenot_bot hello again", "2"
+    )
 
 
 async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(
@@ -122,17 +124,17 @@ async def test_what_another_program_writes_counts_from_the_next_reply_on(
     stage: Stage,
 ) -> None:
     await stage.know("plays drums")
-    assert "] plays drums" in await asked(stage, "@forgetmenot_bot hello")
+    assert "] plays drums" in await prompt_of(stage, "@forgetmenot_bot hello")
     with contextlib.closing(connect(stage.db.path, "rw")) as other:
         copied = "scope, subject_id, confidence, source_kind, created_at, first_said_at, last_confirmed_at"
         other.execute(
             f"INSERT INTO semantic_notes ({copied}, fact) SELECT {copied}, 'lives in Oslo' FROM semantic_notes"  # noqa: S608
         )
         await stage.clock.advance(60_000)
-        assert "] lives in Oslo" in await asked(stage, "@forgetmenot_bot hello")
+        assert "] lives in Oslo" in await prompt_of(stage, "@forgetmenot_bot hello")
         other.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
         await stage.clock.advance(60_000)
-        assert "] " not in await asked(stage, "@forgetmenot_bot hello")
+        assert "] " not in await prompt_of(stage, "@forgetmenot_bot hello")
 
 
 async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_pass(
@@ -198,11 +200,11 @@ async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_wer
     await stage.know("lives in Utrecht", "2")
     await stage.reply("@forgetmenot_bot what is bob's job?")
     await stage.clock.advance(60_000)
-    assert "] lives in Utrecht" in await asked(
+    assert "] lives in Utrecht" in await prompt_of(
         stage, "@forgetmenot_bot and where does he live?"
     )
     await stage.clock.advance(3_600_000)
-    assert "] lives in Utrecht" not in await asked(
+    assert "] lives in Utrecht" not in await prompt_of(
         stage, "@forgetmenot_bot where does she live?"
     )
 
@@ -221,11 +223,11 @@ async def test_who_somebody_is_is_told_by_their_brief_and_twenty_notes(
             "2", "<@2> runs every lighthouse with <@1>.", "hash", made_at, notes=(last,)
         )
         await episodes.put_brief(tx, brief)
-    prompt = await asked(stage, "@forgetmenot_bot who is bob?")
+    prompt = await prompt_of(stage, "@forgetmenot_bot who is bob?")
     assert "Bob: Bob runs every lighthouse with Alice." in prompt
     assert prompt.count("Bob: [id:") == 20
     await stage.clock.advance(60_000)
-    prompt = await asked(
+    prompt = await prompt_of(
         stage, "@forgetmenot_bot where does bob live, on a houseboat?", "3"
     )
     assert "runs every lighthouse" not in prompt
@@ -233,7 +235,9 @@ async def test_who_somebody_is_is_told_by_their_brief_and_twenty_notes(
     async with stage.db.write() as tx:
         await viewers.set_banned(tx, "1", stage.clock.now())
     await stage.clock.advance(60_000)
-    assert "with somebody." in await asked(stage, "@forgetmenot_bot who is bob?", "3")
+    assert "with somebody." in await prompt_of(
+        stage, "@forgetmenot_bot who is bob?", "3"
+    )
 
 
 async def test_of_somebody_asked_about_a_little_is_told_though_nothing_fits(
@@ -241,5 +245,5 @@ async def test_of_somebody_asked_about_a_little_is_told_though_nothing_fits(
 ) -> None:
     for number in range(12):
         await stage.know(f"collects stamp {number}", "2")
-    prompt = await asked(stage, "@forgetmenot_bot what zorbles does bob vibe?")
+    prompt = await prompt_of(stage, "@forgetmenot_bot what zorbles does bob vibe?")
     assert prompt.count("Bob: [id:") == 5

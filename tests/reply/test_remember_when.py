@@ -79,7 +79,7 @@ SUMMARIES = (
 )
 
 
-async def asked(bot: Bot, clock: ManualClock, text: str) -> Prompt:
+async def prompt_of(bot: Bot, clock: ManualClock, text: str) -> Prompt:
     """What the model is shown when Bob asks."""
     question = said(clock, "question", BOB, "bobquux", text)
     trigger = Trigger(TriggerKind.MENTION, question, question=text)
@@ -99,7 +99,7 @@ def book(answer_prompt: Prompt) -> str:
 async def test_the_prompt_has_day_minute_and_video(
     bot: Bot, clock: ManualClock
 ) -> None:
-    rows = book(await asked(bot, clock, "remember when that loaf turned out hard?"))
+    rows = book(await prompt_of(bot, clock, "remember when that loaf turned out hard?"))
     day = iso_day(clock.now() - 30 * DAY, bot.settings().bot.timezone)
     link = "https://www.twitch.tv/videos/77?t=0h21m0s"
     assert f"({day}, 4 weeks ago, at 0:20–0:39 of the stream, video: {link})" in rows
@@ -116,7 +116,7 @@ async def test_a_sentence_whose_line_is_known_has_its_very_second(
         sql = "UPDATE episodes SET sentence_times = ? WHERE summary LIKE '%brick%'"
         await tx.execute(sql, (times,))
     question = "remember when that loaf turned out hard?"
-    rows = book(await asked(bot, clock, question))
+    rows = book(await prompt_of(bot, clock, question))
     link = "https://www.twitch.tv/videos/77?t=0h34m0s"
     assert f"at 0:33 of the stream, video: {link})" in rows
     # a summary that lost a sentence: nobody knows any more which time is whose
@@ -126,14 +126,14 @@ async def test_a_sentence_whose_line_is_known_has_its_very_second(
             (SUMMARIES[1].partition(". ")[2],),
         )
     bot.recall.forget()
-    rows = book(await asked(bot, clock, question))
+    rows = book(await prompt_of(bot, clock, question))
     assert "at 0:20–0:39 of the stream" in rows
 
 
 async def test_a_quote_is_found_with_its_very_minute(
     bot: Bot, clock: ManualClock
 ) -> None:
-    answer_prompt = await asked(
+    answer_prompt = await prompt_of(
         bot, clock, "when did somebody say that about the stairs?"
     )
     rows = book(answer_prompt)
@@ -150,7 +150,7 @@ async def test_a_german_question_finds_it_and_is_answered_in_german(
             (f"<@{ALICE}> hat ein Brot gebacken, das hart wie Stein war.",),
         )
     text = "weißt du noch, als das Brot so hart wie ein Stein war?"
-    answer_prompt = await asked(bot, clock, text)
+    answer_prompt = await prompt_of(bot, clock, text)
     assert "at 0:20–0:39 of the stream" in book(answer_prompt)
     assert "which you answer in German" in answer_prompt.tail
 
@@ -163,10 +163,12 @@ async def test_nobody_hidden_and_nothing_suppressed_is_in_it(
         await notes.add_suppression(
             tx, ALICE, "sourdough", note_id=None, by_id=ALICE, at=clock.now()
         )
-    rows = book(await asked(bot, clock, "when was that thing with stairs and maps?"))
+    rows = book(
+        await prompt_of(bot, clock, "when was that thing with stairs and maps?")
+    )
     assert "stairs" not in rows
     assert "Carolquux" not in rows
-    rows = book(await asked(bot, clock, "remember when the sourdough was a brick?"))
+    rows = book(await prompt_of(bot, clock, "remember when the sourdough was a brick?"))
     assert "sourdough" not in rows
 
 
@@ -176,7 +178,7 @@ async def test_when_was_that_is_about_the_line_before(
     await bot.hear(said(clock, "1", BOB, "bobquux", "that boss of the mines, beaten"))
     await bot.settle()
     await clock.advance(MINUTE // 6)
-    rows = book(await asked(bot, clock, "when was that?"))
+    rows = book(await prompt_of(bot, clock, "when was that?"))
     assert "at 0:40–0:59 of the stream" in rows
     assert "The boss of the mines was beaten." in rows
 
@@ -194,7 +196,7 @@ async def test_a_note_is_found_at_the_minute_when_it_was_first_said(
             first_said_at=said_at,
             last_confirmed_at=said_at,
         )
-    rows = book(await asked(bot, clock, "when did the parrot get blamed first?"))
+    rows = book(await prompt_of(bot, clock, "when did the parrot get blamed first?"))
     assert "at 1:15 of the stream" in rows
     assert "whoever dies blames the parrot" in rows
 

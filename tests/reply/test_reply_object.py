@@ -25,7 +25,7 @@ OPEN = ActionSettings(
 PARAMETERS = list(itertools.chain.from_iterable(action.params for action in ACTIONS))
 
 
-def _named(schema: Mapping[str, Any]) -> set[str]:
+def _offered_actions(schema: Mapping[str, Any]) -> set[str]:
     if "action" not in schema["properties"]:
         return set()
     _null, action = schema["properties"]["action"]["anyOf"]
@@ -37,17 +37,21 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
     never_alone = {
         action.name for action in ACTIONS if action.kind is ActionClass.NEVER_ALONE
     }
-    assert _named(reply_schema(OPEN, Role.MODERATOR)) == every
-    assert _named(reply_schema(OPEN, Role.VIEWER)) == every - never_alone
+    assert _offered_actions(reply_schema(OPEN, Role.MODERATOR)) == every
+    assert _offered_actions(reply_schema(OPEN, Role.VIEWER)) == every - never_alone
     some = ActionSettings(class_b=ClassMode.OFF, disabled=("clip",))
-    assert not _named(reply_schema(some, Role.VIEWER)) & {"timeout", "clip", "ban"}
+    assert not _offered_actions(reply_schema(some, Role.VIEWER)) & {
+        "timeout",
+        "clip",
+        "ban",
+    }
     assert list(
         reply_schema(ActionSettings(safe_mode=True), Role.MODERATOR)["properties"]
     ) == [
         "notes",
         "say",
     ]
-    assert "effect" in _named(reply_schema(OPEN, Role.VIEWER, ("Confetti",)))
+    assert "effect" in _offered_actions(reply_schema(OPEN, Role.VIEWER, ("Confetti",)))
     assert list(reply_schema(OPEN, Role.VIEWER)["properties"]) == [
         "action",
         "notes",
@@ -69,7 +73,7 @@ def test_the_schema_has_each_parameter_once_and_no_words_of_the_instructions() -
 
 
 def test_a_line_that_asks_for_nothing_leads_to_no_action() -> None:
-    every = _named(reply_schema(OPEN, Role.VIEWER))
+    every = _offered_actions(reply_schema(OPEN, Role.VIEWER))
     actions = dict.fromkeys(
         ("can you mark this?", "clip that", "no, I play the viola"), every
     )
@@ -79,7 +83,9 @@ def test_a_line_that_asks_for_nothing_leads_to_no_action() -> None:
         line: reply_request(prompt, Settings(actions=OPEN), Role.VIEWER, line).schema
         for line in actions
     }
-    assert {line: _named(schema or {}) for line, schema in schemas.items()} == actions
+    assert {
+        line: _offered_actions(schema or {}) for line, schema in schemas.items()
+    } == actions
     # the action's own field
     assert "name" not in {parameter.name for parameter in PARAMETERS}
 

@@ -46,7 +46,7 @@ MENTIONS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
 LIVE = Settings(bot=BotSettings(mode=Mode.LIVE))
 
 
-def said(text: str, **changes: object) -> ChatEvent:
+def chat_line(text: str, **changes: object) -> ChatEvent:
     made = {
         "id": "e1",
         "kind": EventKind.MESSAGE,
@@ -61,7 +61,7 @@ def said(text: str, **changes: object) -> ChatEvent:
 def kind_of(
     text: str, talks: Conversations = NOBODY, **changes: object
 ) -> TriggerKind | None:
-    trigger = trigger_of(said(text, **changes), BOT, talks, MENTIONS, NOW)
+    trigger = trigger_of(chat_line(text, **changes), BOT, talks, MENTIONS, NOW)
     return trigger.kind if trigger else None
 
 
@@ -127,7 +127,7 @@ def test_the_name_of_somebody_who_is_here_is_no_slip() -> None:
 
 def test_a_name_between_pictures_is_typed_without_them() -> None:
     bot = Identity("99", "keeper", "🌿 Fern 🌿")
-    trigger = trigger_of(said("how are you, Fern?"), bot, NOBODY, MENTIONS, NOW)
+    trigger = trigger_of(chat_line("how are you, Fern?"), bot, NOBODY, MENTIONS, NOW)
     assert trigger is not None
 
 
@@ -143,18 +143,18 @@ def test_a_name_that_stands_in_any_sentence_calls_it_behind_an_at_alone(
         f"so {name} won",
         f"oh {name}",
     ):
-        assert trigger_of(said(text), bot, NOBODY, MENTIONS, NOW) is None, text
+        assert trigger_of(chat_line(text), bot, NOBODY, MENTIONS, NOW) is None, text
         assert without_name(text, bot) == text
-    called = trigger_of(said(f"@{name} how are you?"), bot, NOBODY, MENTIONS, NOW)
+    called = trigger_of(chat_line(f"@{name} how are you?"), bot, NOBODY, MENTIONS, NOW)
     assert called is not None
     assert called.question == "how are you?"
-    assert without_name_in_front(said(f"@{name} !memory"), bot) == "!memory"
-    assert without_name_in_front(said(f"{name} !memory"), bot) == f"{name} !memory"
+    assert without_name_in_front(chat_line(f"@{name} !memory"), bot) == "!memory"
+    assert without_name_in_front(chat_line(f"{name} !memory"), bot) == f"{name} !memory"
 
 
 def test_a_name_of_one_letter_in_a_script_without_spaces_calls_it() -> None:
     bot = Identity("99", "keeper_bot", "花")
-    assert trigger_of(said("花、元気？"), bot, NOBODY, MENTIONS, NOW) is not None
+    assert trigger_of(chat_line("花、元気？"), bot, NOBODY, MENTIONS, NOW) is not None
 
 
 def test_where_no_space_parts_words_the_question_begins_behind_the_name() -> None:
@@ -195,7 +195,7 @@ def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore(
     speaker: dict[str, object], *, is_answered: bool
 ) -> None:
     bot = identity_of(IGNORING, "7", "")
-    line = said("@fmn_bot hi", **speaker)
+    line = chat_line("@fmn_bot hi", **speaker)
     trigger = trigger_of(line, bot, NOBODY, IGNORING, NOW)
     assert (trigger is not None) is is_answered
 
@@ -230,10 +230,12 @@ def test_a_line_without_its_name_needs_a_sign_that_it_is_for_the_bot(text: str) 
 def test_whoever_types_on_while_an_answer_is_waited_for_asks_no_endless_question() -> (
     None
 ):
-    trigger = trigger_of(said("@ForgetMeNot what about"), BOT, NOBODY, MENTIONS, NOW)
+    trigger = trigger_of(
+        chat_line("@ForgetMeNot what about"), BOT, NOBODY, MENTIONS, NOW
+    )
     assert trigger is not None
     for number in range(40):
-        more = said("word " * 90, id=f"line-{number}")
+        more = chat_line("word " * 90, id=f"line-{number}")
         trigger = joined(trigger, more, more.text)
     assert trigger.question.startswith("what about word")
     assert 900 < len(trigger.question) <= 1_000
@@ -265,13 +267,13 @@ def test_a_reply_to_somebody_else_goes_on_with_no_talk(
 
 
 def test_points_are_a_request_whatever_is_written() -> None:
-    event = said("!clip", kind=EventKind.REDEMPTION)
+    event = chat_line("!clip", kind=EventKind.REDEMPTION)
     trigger = trigger_of(event, BOT, NOBODY, MENTIONS, NOW)
     assert trigger == Trigger(TriggerKind.REWARD, event, "!clip")
 
 
 def test_what_goes_on_is_the_line_itself() -> None:
-    event = said("are you sure?")
+    event = chat_line("are you sure?")
     trigger = trigger_of(event, BOT, JUST_ANSWERED, MENTIONS, NOW)
     assert trigger == Trigger(TriggerKind.FOLLOW_UP, event, "are you sure?")
 
@@ -291,7 +293,7 @@ def test_the_wait_after_its_last_answer_and_after_it_spoke_by_itself(
     kind: TriggerKind, answered_at: int | None, spoke_up_at: int | None, wait: int
 ) -> None:
     settings = Settings(reply=ReplySettings(viewer_gap_s=8))
-    trigger = Trigger(kind, said("hi"), "hi")
+    trigger = Trigger(kind, chat_line("hi"), "hi")
     assert wait_ms(trigger, answered_at, spoke_up_at, settings, NOW) == wait
 
 
@@ -302,8 +304,8 @@ def test_the_wait_after_its_last_answer_and_after_it_spoke_by_itself(
 def test_a_name_alone_and_the_next_line_are_one_question(
     kind: TriggerKind, joined_kind: TriggerKind
 ) -> None:
-    first = Trigger(kind, said("forgetmenot", id="e0"), "")
-    next_line = said("what do I play?")
+    first = Trigger(kind, chat_line("forgetmenot", id="e0"), "")
+    next_line = chat_line("what do I play?")
     whole = joined(first, next_line, "what do I play?")
     assert whole == Trigger(joined_kind, next_line, "what do I play?", earlier=("e0",))
 
@@ -332,8 +334,10 @@ def test_a_conversation_is_that_of_two_for_three_minutes() -> None:
 
 
 def test_by_itself_it_speaks_in_live_mode_only() -> None:
-    raid = said("", kind=EventKind.RAID, system_text="5 raiders from bob have joined!")
-    hello = said("hi all")
+    raid = chat_line(
+        "", kind=EventKind.RAID, system_text="5 raiders from bob have joined!"
+    )
+    hello = chat_line("hi all")
     for settings, spoken in (
         (LIVE, [TriggerKind.RAID, TriggerKind.RETURNER]),
         (MENTIONS, []),
@@ -373,13 +377,13 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
             talks.answered("1", NOW - 60_000)
             for i in range(other_speakers):
                 talks.note_line(
-                    said(
+                    chat_line(
                         "my parrot learned a new word",
                         user_id=str(50 + i),
                         login=f"viewer{i}",
                     )
                 )
-                talks.note_line(said("lol", user_id="1"))
+                talks.note_line(chat_line("lol", user_id="1"))
             assert (kind_of(line, talks.conversations()) is TriggerKind.FOLLOW_UP) is (
                 other_speakers == limit
             )
@@ -387,7 +391,7 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
 
 @given(st.text(max_size=300))
 def test_no_text_breaks_it(text: str) -> None:
-    trigger = trigger_of(said(text), BOT, TALKING, LIVE, NOW, returning=True)
+    trigger = trigger_of(chat_line(text), BOT, TALKING, LIVE, NOW, returning=True)
     assert trigger is None or trigger.event.text == text
 
 
@@ -461,7 +465,7 @@ def test_a_line_without_a_name_of_any_script(
 def test_how_a_line_calls_the_bot(
     line: str, identity: Identity, address: Address | None
 ) -> None:
-    assert address_of(said(line), identity) is address
+    assert address_of(chat_line(line), identity) is address
 
 
 @pytest.mark.parametrize(("other_speakers", "is_known"), [(199, True), (200, False)])
@@ -469,10 +473,10 @@ def test_the_last_two_hundred_speakers_are_known(
     other_speakers: int, *, is_known: bool
 ) -> None:
     tracker = ConversationTracker()
-    tracker.note_line(said("hi"))
+    tracker.note_line(chat_line("hi"))
     for number in range(other_speakers):
         name = f"viewer{number}"
-        tracker.note_line(said("hi", user_id=name, login=name, display_name=name))
+        tracker.note_line(chat_line("hi", user_id=name, login=name, display_name=name))
     assert ("alice" in tracker.conversations().speakers) is is_known
 
 

@@ -44,7 +44,9 @@ async def chatter(world: World, lines: int = 30) -> None:
         await says(world, f"what a jump number {number}", BOB)
 
 
-async def asked(world: World, text: str = QUESTION, viewer_id: str = ALICE) -> str:
+async def unsummarised_lines(
+    world: World, text: str = QUESTION, viewer_id: str = ALICE
+) -> str:
     """The lines that a question brings up."""
     login = {ALICE: "alice", BOB: "bob", STREAMER: "carol"}[viewer_id]
     return section(await prompt_for(world, viewer_id, login, text), "unsummarised")
@@ -55,7 +57,9 @@ async def test_what_the_speaker_said_minutes_ago_is_found_and_dated(
 ) -> None:
     label = await says(world, "my hamster is called Pixel")
     await chatter(world)
-    assert f"{label} Alice: my hamster is called Pixel" in await asked(world)
+    assert f"{label} Alice: my hamster is called Pixel" in await unsummarised_lines(
+        world
+    )
     prompt = await prompt_for(world, ALICE, "alice", QUESTION)
     assert "You remember nothing about them" not in section(prompt, "speaker")
 
@@ -64,7 +68,9 @@ async def test_so_is_what_somebody_said_who_is_asked_about(world: World) -> None
     label = await says(world, "my hamster is called Pixel")
     await says(world, "my hamster is called Dot", BOB)
     await chatter(world)
-    prompt_text = await asked(world, "what is alice's hamster called?", STREAMER)
+    prompt_text = await unsummarised_lines(
+        world, "what is alice's hamster called?", STREAMER
+    )
     assert f"{label} Alice: my hamster is called Pixel" in prompt_text
     assert "Dot" not in prompt_text
 
@@ -82,7 +88,7 @@ async def test_a_question_that_names_nobody_finds_anybodys_line(
 ) -> None:
     label = await says(world, "i will get some chipotle today")
     await chatter(world)
-    prompt_text = await asked(world, question, STREAMER)
+    prompt_text = await unsummarised_lines(world, question, STREAMER)
     assert f"{label} Alice: i will get some chipotle today" in prompt_text
 
 
@@ -99,7 +105,7 @@ async def test_a_question_about_oneself_or_another_and_a_statement_find_it_not(
 ) -> None:
     await says(world, "i will get some chipotle today")
     await chatter(world)
-    assert await asked(world, line, STREAMER) == ""
+    assert await unsummarised_lines(world, line, STREAMER) == ""
 
 
 @pytest.mark.parametrize(
@@ -118,7 +124,7 @@ async def test_other_words_languages_and_slips_find_it(
 ) -> None:
     await says(world, line)
     await chatter(world)
-    assert line in await asked(world, question)
+    assert line in await unsummarised_lines(world, question)
 
 
 async def test_what_shares_nothing_and_what_only_asks_stays_out(world: World) -> None:
@@ -127,8 +133,8 @@ async def test_what_shares_nothing_and_what_only_asks_stays_out(world: World) ->
     await says(world, "@forgetmenot_bot how is my hamster called")
     await says(world, "!remember my hamster is called Pixel")
     await chatter(world)
-    assert await asked(world) == ""
-    assert await asked(world, "hello there") == ""
+    assert await unsummarised_lines(world) == ""
+    assert await unsummarised_lines(world, "hello there") == ""
 
 
 async def test_six_lines_at_most_the_newest_first(world: World) -> None:
@@ -136,7 +142,7 @@ async def test_six_lines_at_most_the_newest_first(world: World) -> None:
         await says(world, f"my hamster ate {number} seeds")
         await world.clock.advance(MINUTE)
     await chatter(world)
-    prompt_text = await asked(world)
+    prompt_text = await unsummarised_lines(world)
     places = [prompt_text.find(f"ate {number} seeds") for number in (8, 7, 6, 5, 4, 3)]
     assert -1 not in places
     assert places == sorted(places)
@@ -159,7 +165,7 @@ async def test_a_summary_takes_its_place(world: World) -> None:
     episode = await world.episode("<@1> has a hamster called Pixel.", {ALICE: (1, 0)})
     async with world.db.write() as tx:
         await events.set_episode(tx, [1], episode)
-    assert await asked(world) == ""
+    assert await unsummarised_lines(world) == ""
 
 
 async def test_deleted_spoken_hidden_and_suppressed_lines_stay_out(
@@ -174,24 +180,29 @@ async def test_deleted_spoken_hidden_and_suppressed_lines_stay_out(
             tx, events.Clear(world.clock.now(), event_id="line0"), world.clock.now()
         )
     await suppress(world.db, BOB, "secret", by=BOB, at=world.clock.now())
-    assert "Gone" not in await asked(world)
-    assert await asked(world, QUESTION, STREAMER) == ""
-    prompt_text = await asked(world, "what is bob's hamster called?", STREAMER)
+    assert "Gone" not in await unsummarised_lines(world)
+    assert await unsummarised_lines(world, QUESTION, STREAMER) == ""
+    prompt_text = await unsummarised_lines(
+        world, "what is bob's hamster called?", STREAMER
+    )
     assert "Secret" not in prompt_text
     assert "Hidden" in prompt_text
     async with world.db.write() as tx:
         await viewers.set_banned(tx, BOB, world.clock.now())
-    assert await asked(world, "what is @bob's hamster called?", STREAMER) == ""
+    assert (
+        await unsummarised_lines(world, "what is @bob's hamster called?", STREAMER)
+        == ""
+    )
 
 
 async def test_what_is_sensitive_is_not_brought_up_again(world: World) -> None:
     await says(world, "my hamster knows that i have diabetes")
     await chatter(world)
-    assert await asked(world) == ""
+    assert await unsummarised_lines(world) == ""
     world.settings = replace(
         world.settings, privacy=PrivacySettings(allow_categories=("health",))
     )
-    assert "diabetes" in await asked(world)
+    assert "diabetes" in await unsummarised_lines(world)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +219,7 @@ async def test_a_sensitive_question_that_names_nobody_finds_nobodys_line(
     """As with notes: the line alone states nothing that is filtered, but beside the question it does."""
     await says(world, line)
     await chatter(world)
-    assert await asked(world, question, STREAMER) == ""
+    assert await unsummarised_lines(world, question, STREAMER) == ""
 
 
 async def test_a_question_that_names_nobody_finds_nothing_sensitive_that_is_allowed(
@@ -220,9 +231,9 @@ async def test_a_question_that_names_nobody_finds_nothing_sensitive_that_is_allo
     )
     await says(world, "i will get some chipotle for my diabetes")
     await chatter(world)
-    named = "what does alice get at chipotle?"
-    assert "chipotle" in await asked(world, named, STREAMER)
-    assert await asked(world, "who gets some chipotle?", STREAMER) == ""
+    question = "what does alice get at chipotle?"
+    assert "chipotle" in await unsummarised_lines(world, question, STREAMER)
+    assert await unsummarised_lines(world, "who gets some chipotle?", STREAMER) == ""
 
 
 async def test_who_asked_the_same_before_does_not_hide_the_answer(
@@ -234,7 +245,7 @@ async def test_who_asked_the_same_before_does_not_hide_the_answer(
     await says(world, f"@forgetmenot {question}", BOB)
     await chatter(world)
     await says(world, question, STREAMER, id="dry")
-    assert "Pixel" in await asked(world, question, STREAMER)
+    assert "Pixel" in await unsummarised_lines(world, question, STREAMER)
 
 
 async def test_the_line_that_asks_does_not_hide_the_answer(world: World) -> None:
@@ -242,19 +253,19 @@ async def test_the_line_that_asks_does_not_hide_the_answer(world: World) -> None
     await chatter(world)
     request = "tell us whose hamster alice showed"
     await says(world, request, STREAMER, id="dry")
-    assert "Pixel" in await asked(world, request, STREAMER)
+    assert "Pixel" in await unsummarised_lines(world, request, STREAMER)
 
 
 async def test_nothing_is_shown_of_it_after_a_day(world: World) -> None:
     await says(world, "my hamster is called Pixel")
     await world.clock.advance(DAY - MINUTE)
-    assert "Pixel" in await asked(world)
+    assert "Pixel" in await unsummarised_lines(world)
     await world.clock.advance(2 * MINUTE)
-    assert "Pixel" not in await asked(world)
+    assert "Pixel" not in await unsummarised_lines(world)
     world.settings = replace(world.settings, memory=MemorySettings(raw_events_h=2))
     await says(world, "my hamster is called Dot")
     await world.clock.advance(2 * HOUR + MINUTE)
-    assert "Dot" not in await asked(world)
+    assert "Dot" not in await unsummarised_lines(world)
 
 
 async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(

@@ -25,7 +25,7 @@ async def two_evenings(world: World) -> None:
         await world.note(fact, f"1{number}")
 
 
-async def others(world: World, text: str) -> str:
+async def others_lines(world: World, text: str) -> str:
     """What a third viewer's line brings up about the people it names."""
     return section(await prompt_for(world, "2", "bob", text), "others")
 
@@ -39,7 +39,9 @@ async def test_eight_people_are_found_by_login_and_by_short_name_however_long_ag
     hits = {"@login": 0, "login": 0, "part": 0}
     for login, part, fact in EIGHT:
         for way, name in (("@login", f"@{login}"), ("login", login), ("part", part)):
-            hits[way] += fact in await others(world, f"what do you know about {name}?")
+            hits[way] += fact in await others_lines(
+                world, f"what do you know about {name}?"
+            )
     assert (hits["@login"], hits["login"]) == (8, 8)
     assert hits["part"] >= 7  # an owl is a bird first, and she is not here
 
@@ -52,13 +54,13 @@ async def test_of_two_who_fit_both_are_told_and_the_reply_may_ask(world: World) 
     for number in range(11, 15):
         await world.note(f"owns {number} ferrets", str(number))
     await world.clock.advance(9 * DAY)
-    others_text = await others(world, "what does mirko own?")
+    others_text = await others_lines(world, "what does mirko own?")
     assert '"mirko" may be Mirko_A or Mirko_B: ask who is meant' in others_text
     assert "owns 13 ferrets" in others_text
     assert "owns 14 ferrets" in others_text
     # whoever is here comes first
     await world.attends("14", await world.stream())
-    others_text = await others(world, "what does mirko own?")
+    others_text = await others_lines(world, "what does mirko own?")
     assert ("owns 13 ferrets" in others_text, "owns 14 ferrets" in others_text) == (
         False,
         True,
@@ -78,7 +80,7 @@ async def test_a_former_name_and_a_nickname_mean_the_person(world: World) -> Non
         await viewers.record_seen(tx, [renamed])
     await world.clock.advance(30 * DAY)
     for name in ("quietstorm", "@theodor77", "theodor77", "momo", "@momo"):
-        others_text = await others(world, f"what does {name} play?")
+        others_text = await others_lines(world, f"what does {name} play?")
         assert "plays the cello" in others_text
         assert "theodor77" not in others_text
 
@@ -91,7 +93,7 @@ async def test_the_streamer_is_meant_by_role_and_by_the_channels_name(
     await world.note("is allergic to peanuts", "99")
     await world.clock.advance(90 * DAY)
     for name in ("the streamer", "@rocketlab", "rocketlab"):
-        assert "peanuts" in await others(world, f"what can {name} not eat?")
+        assert "peanuts" in await others_lines(world, f"what can {name} not eat?")
 
 
 async def test_who_opted_out_is_found_by_no_name(world: World) -> None:
@@ -101,7 +103,7 @@ async def test_who_opted_out_is_found_by_no_name(world: World) -> None:
     async with world.db.write() as tx:
         await privacy_choices.opt_out(tx, "11", world.clock.now())
     for name in ("@theodor77", "theodor77", "theo", "momo"):
-        assert await others(world, f"what does {name} play?") == ""
+        assert await others_lines(world, f"what does {name} play?") == ""
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ async def test_names_are_found_in_the_grammar_of_other_languages(
         await viewers.record_seen(tx, [person])
     await world.note("has a dog called Rex", "11")
     await world.clock.advance(9 * DAY)
-    assert "Rex" in await others(world, question)
+    assert "Rex" in await others_lines(world, question)
 
 
 @pytest.mark.parametrize(
@@ -142,11 +144,11 @@ async def test_a_word_is_no_name_where_it_is_the_word_of_a_note_that_fits(
     await world.note("likes liquorice", "11")
     await world.note("plays drums in a band", "1")
     await world.note("has played drums since 2019", "2")
-    assert ("liquorice" in await others(world, question)) is is_meant
+    assert ("liquorice" in await others_lines(world, question)) is is_meant
 
 
 async def test_it_may_be_a_name_where_no_note_has_the_word(world: World) -> None:
     await world.viewer("11", "drums")
     await world.note("likes liquorice", "11")
     await world.note("plays the cello", "1")
-    assert "liquorice" in await others(world, "who plays drums?")
+    assert "liquorice" in await others_lines(world, "who plays drums?")

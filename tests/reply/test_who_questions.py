@@ -37,7 +37,7 @@ async def two_evenings(world: World) -> dict[str, int]:
     return written
 
 
-async def asked(world: World, text: str) -> str:
+async def anybody_lines(world: World, text: str) -> str:
     """What a third viewer's question brings up about anybody."""
     return section(await prompt_for(world, "2", "bob", text), "anybody")
 
@@ -48,7 +48,7 @@ async def test_whoever_it_is_is_found_however_long_ago(world: World, days: int) 
     await world.clock.advance(days * DAY)
     found_logins = []
     for login, (fact, question) in KNOWN.items():
-        brought_up = await asked(world, question)
+        brought_up = await anybody_lines(world, question)
         if (
             f"{login.title()}: [id:{written[login]};" in brought_up
             and fact in brought_up
@@ -66,7 +66,7 @@ async def test_a_word_that_only_asks_hides_nobody(world: World, question: str) -
     await world.note("plays drums in a band", "10")
     await world.note("taught a niece to play drums", "10")
     await world.note("trains for a marathon", "11")
-    assert "Gina: [id:1; " in await asked(world, question)
+    assert "Gina: [id:1; " in await anybody_lines(world, question)
 
 
 async def test_what_nobody_does_brings_up_nobody(world: World) -> None:
@@ -77,16 +77,16 @@ async def test_what_nobody_does_brings_up_nobody(world: World) -> None:
         "I play the cello",
         "what is a cello?",
     ):
-        assert await asked(world, text) == ""
+        assert await anybody_lines(world, text) == ""
 
 
 async def test_a_misspelt_word_and_one_of_nearly_the_same_meaning_find_it(
     world: World,
 ) -> None:
     await two_evenings(world)
-    assert "Dana" in await asked(world, "who plays the cellp?")
+    assert "Dana" in await anybody_lines(world, "who plays the cellp?")
     await world.note("adopted two greyhounds and a dog", "9")
-    assert "Carol" in await asked(world, "who has got a pet?")
+    assert "Carol" in await anybody_lines(world, "who has got a pet?")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_it_is_asked_in_other_languages(world: World, question: str) -> No
     await world.note(
         "owns a pet called Miso", "9", asked_with=("Katze", "gato", "猫", "chat")
     )
-    assert "Carol: " in await asked(world, question)
+    assert "Carol: " in await anybody_lines(world, question)
 
 
 async def test_the_channels_facts_are_found_and_nothing_stands_there_twice(
@@ -141,11 +141,11 @@ async def test_nobody_who_is_hidden_and_nothing_that_is_left_alone(
     await suppress(world.db, None, f"#{written['gus']}", by="9", at=0)
     await edits.retract(world.db, written["hugo"], at=world.clock.now(), cause="wrong")
     for login in ("dana", "erik", "fern", "gus", "hugo"):
-        assert await asked(world, KNOWN[login][1]) == ""
-    assert "Iris" in await asked(world, KNOWN["iris"][1])
+        assert await anybody_lines(world, KNOWN[login][1]) == ""
+    assert "Iris" in await anybody_lines(world, KNOWN["iris"][1])
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "11", None)
-    assert "Erik" in await asked(world, KNOWN["erik"][1])
+    assert "Erik" in await anybody_lines(world, KNOWN["erik"][1])
 
 
 async def test_of_who_is_hidden_no_name_stands_in_what_is_known_of_others(
@@ -154,7 +154,7 @@ async def test_of_who_is_hidden_no_name_stands_in_what_is_known_of_others(
     await world.note("plays chess with <@1> on Sundays", "9")
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "1", world.clock.now())
-    prompt_text = await asked(world, "who plays chess on Sundays?")
+    prompt_text = await anybody_lines(world, "who plays chess on Sundays?")
     assert "plays chess with somebody on Sundays" in prompt_text
     assert "lice" not in prompt_text
 
@@ -174,8 +174,8 @@ async def test_nothing_sensitive_is_asked_for_or_told_even_where_it_may_be_store
         "who here is gay",
         "wer ist hier schwul?",
     ):
-        assert await asked(world, text) == ""
-    prompt_text = await asked(world, "who was a child in Oslo or diagnosed?")
+        assert await anybody_lines(world, text) == ""
+    prompt_text = await anybody_lines(world, "who was a child in Oslo or diagnosed?")
     assert "child in Oslo" in prompt_text
     assert "asthma" not in prompt_text
 
@@ -185,10 +185,10 @@ async def test_plans_that_are_over_and_notes_of_another_persona_are_not_found(
 ) -> None:
     await world.note("rides to the lighthouse", "1", expires_at=world.clock.now() + DAY)
     await world.note("guards the lighthouse", "9", persona="pirate")
-    assert "Alice" in await asked(world, "who rides to the lighthouse?")
+    assert "Alice" in await anybody_lines(world, "who rides to the lighthouse?")
     await world.clock.advance(2 * DAY)
-    assert await asked(world, "who rides to the lighthouse?") == ""
-    assert await asked(world, "who guards the lighthouse?") == ""
+    assert await anybody_lines(world, "who rides to the lighthouse?") == ""
+    assert await anybody_lines(world, "who guards the lighthouse?") == ""
 
 
 # ── the index is kept by writes ───────────────────────────────────────────────────────────────
@@ -206,7 +206,7 @@ async def test_the_index_follows_every_change_of_a_note(world: World) -> None:
     first = await world.note(
         "plays the zither", "1", topics=("music",), asked_with=("instrument",)
     )
-    assert "Alice" in await asked(world, "who has an instrument?")
+    assert "Alice" in await anybody_lines(world, "who has an instrument?")
     entries_before = await entries(world)
     note = await notes.get(world.db, first)
     assert note is not None
@@ -218,7 +218,7 @@ async def test_the_index_follows_every_change_of_a_note(world: World) -> None:
     second = await world.note("plays the zither too", "9")
     async with world.db.write() as tx:
         await notes.swap_numbers(tx, first, second)
-    assert f"Carol: [id:{first};" in await asked(world, "who plays the zither")
+    assert f"Carol: [id:{first};" in await anybody_lines(world, "who plays the zither")
     async with world.db.write() as tx:
         await notes.swap_numbers(tx, first, second)
         await notes.delete_of_subject(tx, "9", [second])
@@ -245,4 +245,4 @@ async def test_a_login_that_becomes_an_id_is_followed(world: World) -> None:
     await world.note("is married to <@login:abel>", "1")
     async with world.db.write() as tx:
         await viewers.join_provisional(tx, {"abel": "78"})
-    assert "Alice" in await asked(world, "who is married to @abel?")
+    assert "Alice" in await anybody_lines(world, "who is married to @abel?")

@@ -50,7 +50,7 @@ UNITS = {"m": MINUTE, "d": DAY}
 _EXPECTED = re.compile(r"> ([a-z]+)(?: (?!not\b)([^:]+?))?( not)?: (.*)")
 
 
-class Told(Offline):
+class ScriptedReplies(Offline):
     """Replies what a script tells it to, and else answers as the offline model."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Player:
             base[name] = {**base.get(name, {}), **table}
         self.settings = convert(base, "it")
         self.clock = ManualClock(1_790_000_000_000)
-        self.model = Told()
+        self.model = ScriptedReplies()
         self.since = 0
         self._last: dict[str, ChatEvent] = {}
         self._lines = 0

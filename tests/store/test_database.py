@@ -35,12 +35,12 @@ async def count(db: Database) -> int:
 async def test_cancelled_at_any_moment_it_is_all_or_nothing(
     db: Database, turns: int
 ) -> None:
-    async def both() -> None:
+    async def write_two_rows() -> None:
         async with db.write() as tx:
             await tx.insert(INSERT, (1, "a"))
             await tx.insert(INSERT, (2, "b"))
 
-    task = asyncio.create_task(both())
+    task = asyncio.create_task(write_two_rows())
     for _ in range(turns):
         await asyncio.sleep(0.0005)
     task.cancel()

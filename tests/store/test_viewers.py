@@ -10,7 +10,7 @@ from forgetmenot.store.viewers import SeenViewer
 from tests.rows import put
 
 
-def seen(viewer_id: str, login: str, at: int = 1) -> SeenViewer:
+def seen_viewer(viewer_id: str, login: str, at: int = 1) -> SeenViewer:
     return SeenViewer(viewer_id, login, login.title(), Role.VIEWER, at, at)
 
 
@@ -21,8 +21,8 @@ async def take_in(db: Database, *people: SeenViewer) -> None:
 
 async def test_two_swap_their_logins(db: Database) -> None:
     """And a login means who holds it now."""
-    await take_in(db, seen("1", "alice"), seen("2", "bob"))
-    await take_in(db, seen("1", "bob", 5), seen("2", "alice", 5))
+    await take_in(db, seen_viewer("1", "alice"), seen_viewer("2", "bob"))
+    await take_in(db, seen_viewer("1", "bob", 5), seen_viewer("2", "alice", 5))
     assert await viewers.names(db, ["1", "2"]) == {"1": "Bob", "2": "Alice"}
     viewer_ids = {
         viewer.name: viewer.id
@@ -36,13 +36,13 @@ async def test_a_provisional_viewer_becomes_the_real_one(
     db: Database, known_before: bool
 ) -> None:
     if known_before:
-        await take_in(db, seen("1", "alicia"))
+        await take_in(db, seen_viewer("1", "alicia"))
     async with db.write() as tx:
         await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
         await put(
             tx, "semantic_notes", subject_id="login:alice", fact="is <@login:alice>"
         )
-    await take_in(db, seen("1", "alice", 5))
+    await take_in(db, seen_viewer("1", "alice", 5))
     row = await db.row("SELECT subject_id, fact FROM semantic_notes")
     assert row is not None
     assert tuple(row) == ("1", "is <@1>")
@@ -54,14 +54,16 @@ async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_s
 ) -> None:
     """Else a moderator's `!forgetme bob confirm` would erase whom somebody with that display name chooses."""
     await take_in(
-        db, seen("1", "bob"), SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9)
+        db,
+        seen_viewer("1", "bob"),
+        SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9),
     )
     assert [viewer.id for viewer in await called(db, ["bob"])] == ["1"]
-    await take_in(db, seen("1", "robert", 10))
+    await take_in(db, seen_viewer("1", "robert", 10))
     assert [viewer.id for viewer in await called(db, ["bob"])] == ["6"]
 
 
 async def test_a_names_colour_is_the_last_that_was_told(db: Database) -> None:
     for color in ("#1e90ff", "", "#ff69b4", ""):
-        await take_in(db, seen("1", "alice")._replace(color=color))
+        await take_in(db, seen_viewer("1", "alice")._replace(color=color))
     assert await db.value("SELECT color FROM viewers WHERE id = '1'") == "#ff69b4"
