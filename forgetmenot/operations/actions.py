@@ -376,7 +376,9 @@ def find(name: str) -> Action | None:
 
 def class_mode(action: Action, settings: ActionSettings) -> str:
     """`off`, `shadow`, `ask` or `live`; class C is never live, whatever the settings hold."""
-    if settings.safe_mode or action.name in settings.disabled:
+    if settings.safe_mode:
+        return "off"
+    if action.name in settings.disabled:
         return "off"
     if action.kind is ActionClass.FREE:
         return str(settings.class_a)

@@ -415,7 +415,9 @@ def _is_unasked_refusal(
     policy_facts: PolicyFacts,
 ) -> bool:
     """Return whether the policy denies what nobody asked for."""
-    if decision.verdict is not Verdict.DENY or not policy_facts.asks_nothing:
+    if decision.verdict is not Verdict.DENY:
+        return False
+    if not policy_facts.asks_nothing:
         return False
     # Somebody may have asked for these in words that code does not read, so the refusal goes out: it names the command.
     if proposal.name in wording.TYPED_INSTEAD:
@@ -531,10 +533,14 @@ def undoable(row: LoggedAction, now: int) -> Action | None:
     # An action of unknown outcome may have been done, and it does no harm to undo one that was not.
     if row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN}:
         return None
-    if action is None or action.undo is None:
+    if action is None:
+        return None
+    if action.undo is None:
         return None
     # A mode does not end at Twitch until the bot switches it off.
-    if "seconds" not in row.params or action.reverts:
+    if "seconds" not in row.params:
+        return action
+    if action.reverts:
         return action
     ends_at = _done_at(row) + int(row.params["seconds"]) * SECOND
     return action if ends_at > now else None

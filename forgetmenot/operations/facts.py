@@ -201,7 +201,11 @@ async def _corrected_fact(
     if not _NOTE_ID.fullmatch(note_id):
         return ""
     note = await notes.get(db, int(note_id))
-    if note is None or note.subject_id != asker.id or note.status not in LIVE:
+    if note is None:
+        return ""
+    if note.subject_id != asker.id:
+        return ""
+    if note.status not in LIVE:
         return ""
     if not telling_stems(fact).isdisjoint(telling_stems(line)):
         return fact

@@ -112,7 +112,9 @@ def _setting(case: Case) -> Ruling | None:
 def _immune_on_twitch(case: Case) -> Ruling | None:
     """Deny harm to somebody who is immune on Twitch, or of whom Twitch did not say whether they are."""
     is_immune = case.facts.immune
-    if not case.action.harms or is_immune is False:
+    if not case.action.harms:
+        return None
+    if is_immune is False:
         return None
     return _deny("immune" if is_immune else "immune_unknown")
 
@@ -126,7 +128,9 @@ def _protected(case: Case) -> bool:
     if _is_listed(target, actions.denied_targets):
         return True
     # If there is a list of allowed targets, nobody else may be harmed.
-    if not case.action.harms or not actions.allowed_targets:
+    if not case.action.harms:
+        return False
+    if not actions.allowed_targets:
         return False
     return not _is_listed(target, actions.allowed_targets)
 
@@ -136,7 +140,9 @@ def _newcomer(case: Case) -> bool:
 
     Spammers are newcomers, so a moderator may ask for one to be harmed; what always needs a person still waits for one.
     """
-    if not case.action.harms or not case.settings.actions.newcomer_protection:
+    if not case.action.harms:
+        return False
+    if not case.settings.actions.newcomer_protection:
         return False
     if case.facts.asker.role.moderates and case.facts.named:
         return False
@@ -153,7 +159,9 @@ def _consent(case: Case) -> Ruling | None:
 
     A moderator's request for somebody else waits for a person.
     """
-    if not case.action.consent or case.target is None:
+    if not case.action.consent:
+        return None
+    if case.target is None:
         return None
     # Whoever asks to be timed out has agreed to it.
     if _is_asker(case) and case.action.name in case.facts.asked_for:
@@ -204,14 +212,18 @@ def _is_refused_class(case: Case) -> bool:
 
 def _about_another(case: Case) -> bool:
     """Return whether a viewer asks for something about somebody else that is only for their own notes."""
-    if not case.action.self_only or case.facts.asker.role.moderates:
+    if not case.action.self_only:
+        return False
+    if case.facts.asker.role.moderates:
         return False
     return not _is_asker(case)
 
 
 def _queue_full(case: Case) -> bool:
     """Return whether too many proposals wait for a person already, in all or of this asker."""
-    if case.facts.asker.role.moderates or not _would_wait(case):
+    if case.facts.asker.role.moderates:
+        return False
+    if not _would_wait(case):
         return False
     recent = case.recent
     return (
@@ -221,7 +233,9 @@ def _queue_full(case: Case) -> bool:
 
 def _never_alone(case: Case) -> Ruling | None:
     """Ask a person about what is never done without one, unless one approved it."""
-    if case.action.kind is not ActionClass.NEVER_ALONE or case.facts.approved_by:
+    if case.action.kind is not ActionClass.NEVER_ALONE:
+        return None
+    if case.facts.approved_by:
         return None
     return _ask_a_person()
 

@@ -84,7 +84,9 @@ def asked_for(message: str) -> frozenset[str]:
     request = " ".join(request_words)
     names = set()
     for action in ACTIONS:
-        if not action.asks or not re.search(rf"\b(?:{action.asks})(?!\w)", request):
+        if not action.asks:
+            continue
+        if not re.search(rf"\b(?:{action.asks})(?!\w)", request):
             continue
         # "is slow mode on?" asks for nothing
         is_wondering = action.channel_wide and request_words[0] in _WONDERING
@@ -118,7 +120,9 @@ def asks_nothing(message: str) -> bool:
         return False
     if len(line_words) > 1 and not _opens_plainly(marked_line, line_words):
         return False
-    if _REQUEST_WORDS & set(line_words) or _SECOND_CLAUSE.search(line):
+    if _REQUEST_WORDS & set(line_words):
+        return False
+    if _SECOND_CLAUSE.search(line):
         return False
     return not _NAMES_ACTION.search(" ".join(line_words)) and not asked_for(line)
 
@@ -126,7 +130,11 @@ def asks_nothing(message: str) -> bool:
 def is_small_talk(message: str) -> bool:
     """Return whether a line asks for nothing and is no question either."""
     line = _asked_line(message)
-    if "?" in line or "？" in line or not asks_nothing(message):
+    if "?" in line:
+        return False
+    if "？" in line:
+        return False
+    if not asks_nothing(message):
         return False
     return words(line)[0] not in _QUESTION_STARTS and not opens_as_question(line)
 
@@ -170,7 +178,9 @@ def typed_texts(
     if effect is not None:
         texts["effect"] = effect
     command, _, text = command_in_words(line).partition(" ")
-    if target is None or command not in {"!remember", "!forget"}:
+    if target is None:
+        return texts
+    if command not in {"!remember", "!forget"}:
         return texts
     statement = _statement_about(command, text, target, is_own=target.id == asker.id)
     if statement:
@@ -183,7 +193,9 @@ def requested_effect(request_words: list[str], effects: Iterable[str]) -> str | 
 
     None if no effect is named, or if the request only wonders ("is there confetti?").
     """
-    if not request_words or request_words[0] in _WONDERING:
+    if not request_words:
+        return None
+    if request_words[0] in _WONDERING:
         return None
     request_stems = {stem(word) for word in request_words}
     matches = []

@@ -774,7 +774,9 @@ async def _lines_of_chat(
     """Return the newest lines of chat after a time (ms), oldest first: all that its rows may be made of."""
     event = context.event
     few = await events.lines(source, since=since, until=event.at, limit=FEW_READ)
-    if len(few) < FEW_READ or are_enough(few, event.user_id, context.now):
+    if len(few) < FEW_READ:
+        return few
+    if are_enough(few, event.user_id, context.now):
         return few
     return await events.lines(source, since=since, until=event.at, limit=ALL_READ)
 
@@ -902,9 +904,13 @@ def _may_ask_anybody(
 
     It names nobody, nor its author, and asks for nothing that is never stored about people.
     """
-    if not is_question(question) or speaks_of_self(question):
+    if not is_question(question):
         return False
-    if material.unclear_names or context.names.certain_in(question):
+    if speaks_of_self(question):
+        return False
+    if material.unclear_names:
+        return False
+    if context.names.certain_in(question):
         return False
     return not asks_what_is_sensitive(question)
 
@@ -912,7 +918,9 @@ def _may_ask_anybody(
 def _live_since(channel: Mapping[str, str]) -> int:
     """Return when the stream began (ms); 0 where none is on."""
     started_at = channel.get("started_at", "")
-    if channel.get("live") != "1" or not started_at.isdigit():
+    if channel.get("live") != "1":
+        return 0
+    if not started_at.isdigit():
         return 0
     return int(started_at)
 
@@ -943,7 +951,9 @@ def _unclear_names(
     unclear = []
     for naming in namings:
         viewer_ids = naming.viewer_ids
-        if len(viewer_ids) < 2 or not people.keys() >= set(viewer_ids):
+        if len(viewer_ids) < 2:
+            continue
+        if not people.keys() >= set(viewer_ids):
             continue
         names = tuple(people[viewer_id].display_name for viewer_id in viewer_ids)
         unclear.append(UnclearName(naming.word, names))

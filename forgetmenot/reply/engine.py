@@ -207,20 +207,26 @@ class ReplyEngine:
         trigger = self._joined_with_waiting(event, trigger, talks)
         # Noted after the trigger was read: for that, this line must not count as one in between.
         self.conversation_tracker.note_line(event)
-        if trigger is None or self._is_repeated(event.id):
+        if trigger is None:
+            return None
+        if self._is_repeated(event.id):
             return None
         # A reward is taken up also while the bot is silent, to leave a row that says so: the points
         # can be given back.
         if trigger.kind is not TriggerKind.REWARD and await self._is_silent():
             return None
-        if trigger.direct or self._speaks_up is None:
+        if trigger.direct:
+            return trigger
+        if self._speaks_up is None:
             return trigger
         return trigger if await self._speaks_up() else None
 
     async def _is_returning(self, event: ChatEvent, settings: Settings) -> bool:
         """Return whether this is the first line of somebody who is back after a long time."""
         is_first_line = self._is_first_line(event)
-        if not is_first_line or settings.bot.mode is not Mode.LIVE:
+        if not is_first_line:
+            return False
+        if settings.bot.mode is not Mode.LIVE:
             return False
         standing = await self._writer.gatherer.standing(event, settings)
         return standing is Standing.RETURNER
@@ -259,14 +265,18 @@ class ReplyEngine:
         waiting = self._gathering.get(event.user_id)
         if waiting is None and event.user_id in self._pending:
             waiting = self._pending[event.user_id].trigger
-        if waiting is None or waiting.event.id == event.id:
+        if waiting is None:
+            return trigger
+        if waiting.event.id == event.id:
             return trigger
         if event.emote_only:
             return trigger
         if trigger is not None and trigger.direct:
             return joined(waiting, event, trigger.question)
         identity = self._identity()
-        if is_ignored(event, identity, self._settings()) or is_command(event.text):
+        if is_ignored(event, identity, self._settings()):
+            return trigger
+        if is_command(event.text):
             return trigger
         if is_to_somebody_else(event, identity, talks.speakers):
             return trigger
@@ -396,7 +406,9 @@ class ReplyEngine:
         """Return whether a viewer got as many answers in the last hour as the settings allow."""
         limit = pending.settings.limits.replies_per_viewer_hour
         role = role_of(pending.event.badges)
-        if not limit or role in {Role.MODERATOR, Role.BROADCASTER}:
+        if not limit:
+            return False
+        if role in {Role.MODERATOR, Role.BROADCASTER}:
             return False
         viewer_id = pending.event.user_id
         since = self._clock.now() - HOUR
@@ -426,7 +438,9 @@ class ReplyEngine:
         is_reward = pending.trigger.kind is TriggerKind.REWARD
         for answered in self._answered:
             event = answered.event
-            if event.user_id != pending.event.user_id or event.at < since:
+            if event.user_id != pending.event.user_id:
+                continue
+            if event.at < since:
                 continue
             was_reward = answered.trigger.kind is TriggerKind.REWARD
             if was_reward is not is_reward and clean(event.text) == text:

@@ -164,7 +164,9 @@ def _without_links(text: str, context: FilterContext) -> str:
     for link in sorted(context.links, key=len, reverse=True):
         before, found_link, after = text.partition(link)
         # With a letter or digit behind it, the text has a longer link that only begins like ours.
-        if not found_link or after[:1].isalnum():
+        if not found_link:
+            continue
+        if after[:1].isalnum():
             continue
         before = _without_links(before, context)
         after = _without_links(after, context)

@@ -204,7 +204,9 @@ def _without_name_behind(text: str, name: str) -> str:
 
 def _is_reply_to_it(event: ChatEvent, identity: Identity) -> bool:
     """Return whether a line answers one of the bot's messages by Twitch's reply."""
-    if event.reply_to is None or not identity.user_id:
+    if event.reply_to is None:
+        return False
+    if not identity.user_id:
         return False
     return event.reply_to.user_id == identity.user_id
 
@@ -254,7 +256,9 @@ def _is_called(line: str, name: str) -> bool:
     for start in _places(line_words, name_words):
         before = line_words[:start]
         after = line_words[start + len(name_words) :]
-        if not after or all(word in _BEFORE_A_NAME for word in before):
+        if not after:
+            return True
+        if all(word in _BEFORE_A_NAME for word in before):
             return True
     bare = re.escape(_EDGES.sub("", name))
     beside_comma = rf"[,，、]\s*{bare}{WORD_END}|(?<!\w){bare}\s*[,:，、：]"

@@ -142,7 +142,9 @@ def trigger_of(
     if event.kind is EventKind.REDEMPTION:
         # Also where it is not answered, so that the points can be given back.
         return Trigger(TriggerKind.REWARD, event, question)
-    if is_ignored(event, identity, settings) or is_command(event.text):
+    if is_ignored(event, identity, settings):
+        return None
+    if is_command(event.text):
         return None
     address = address_of(replace(event, text=right_text), identity)
     if address is not None:
@@ -226,7 +228,9 @@ def _continues(
         return False
     if not 0 <= now - answered_at <= settings.reply.follow_up_s * SECOND:
         return False
-    if event.emote_only or not _has_letters(event.text):
+    if event.emote_only:
+        return False
+    if not _has_letters(event.text):
         return False
     if is_to_somebody_else(event, identity, talks.speakers):
         return False
@@ -278,7 +282,9 @@ def is_to_somebody_else(
     """Return whether a line addresses somebody else: a person, or the whole channel."""
     if event.reply_to is not None and event.reply_to.user_id != identity.user_id:
         return True
-    if _AT.search(event.text) or _TO_EVERYBODY.search(event.text):
+    if _AT.search(event.text):
+        return True
+    if _TO_EVERYBODY.search(event.text):
         return True
     # "alice, how are you" is for alice only if somebody of that name is here; "well, how" is not.
     called_name = _CALLED.match(event.text)

@@ -476,7 +476,9 @@ def _means_everything(pending: PendingReply, proposal: Proposal) -> bool:
     That is a proposal to forget "everything" of the speaker; the model knows the wish in any language.
     False in a silent preview, since nobody there could confirm it.
     """
-    if proposal.name != "forget" or pending.settings.bot.mode is Mode.SHADOW:
+    if proposal.name != "forget":
+        return False
+    if pending.settings.bot.mode is Mode.SHADOW:
         return False
     event = pending.event
     target = clean(proposal.params.get("target", "")).lstrip("@").casefold()

@@ -256,7 +256,9 @@ async def _corrected_text(
         fact = own_fact(sentence)
         if fact is not None:
             return fact
-        if old.subject_id != request.asker.viewer_id or own_words.is_foreign(sentence):
+        if old.subject_id != request.asker.viewer_id:
+            return sentence
+        if own_words.is_foreign(sentence):
             return sentence
     # What is left needs a model: a single word ("blue"), or a sentence about a thing of the note ("it is Max").
     typed = await edits.with_mentions(request.db, sentence)

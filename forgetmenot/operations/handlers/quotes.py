@@ -94,7 +94,11 @@ async def _line_to_keep(request: Request) -> Line | None:
         candidate_ids = [line.event_id for line in reversed(recent)]
     for event_id in candidate_ids:
         line = await events.by_id(request.db, event_id)
-        if line is None or line.from_bot or is_command(line.text):
+        if line is None:
+            continue
+        if line.from_bot:
+            continue
+        if is_command(line.text):
             continue
         # `!quote` alone means what somebody else said last, not the asker's own line before it.
         is_meant = author_id is not None or line.viewer_id != asker.viewer_id

@@ -61,7 +61,9 @@ async def _begins_with_name(
     rest: str,
 ) -> bool:
     """Return whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me"."""
-    if begins_with_at(typed) or rest.startswith(("'s ", "’s ", ":")):
+    if begins_with_at(typed):
+        return True
+    if rest.startswith(("'s ", "’s ", ":")):
         return True
     if is_ordinary(compact(name)):
         return False

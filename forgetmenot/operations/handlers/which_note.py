@@ -96,7 +96,9 @@ async def notes_just_used(request: Request) -> list[Note]:
     for note_id in reply.used:
         note = await notes.get(request.db, note_id)
         # It may have been removed or replaced since it was used.
-        if note is None or note.status not in LIVE:
+        if note is None:
+            continue
+        if note.status not in LIVE:
             continue
         if may_change(request.asker, note):
             used.append(note)
@@ -118,7 +120,9 @@ async def notes_just_removed(request: Request) -> list[Note]:
     if removal is None:
         return []
     note = await notes.get(request.db, removal.note_id)
-    if note is None or not may_change(request.asker, note):
+    if note is None:
+        return []
+    if not may_change(request.asker, note):
         return []
     return [note]
 
