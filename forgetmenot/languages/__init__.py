@@ -31,6 +31,8 @@ _TABLES_OF_NAMES = {
 Text: TypeAlias = str | tuple[str, str]
 # What is filled in, by the names in a text's braces.
 Values: TypeAlias = Mapping[str, object]
+# Texts by their dotted keys.
+Texts: TypeAlias = dict[str, Text]
 # The mean length of a month, in ms.
 _MONTH = 30.4 * DAY
 # Letters of a language's code: real ones have two or three.
@@ -197,9 +199,9 @@ def _read(nested: Any) -> Reason:  # noqa: ANN401  # any JSON
     return reason(code, **read_values)
 
 
-def _texts_by_key(table: Mapping[str, object], prefix: str) -> dict[str, Text]:
+def _texts_by_key(table: Mapping[str, object], prefix: str) -> Texts:
     """Return the texts of a table and those inside of it by their dotted keys; a pair for a list of two."""
-    texts: dict[str, Text] = {}
+    texts: Texts = {}
     for name, value in table.items():
         key = prefix + name
         if isinstance(value, Mapping):

@@ -477,8 +477,8 @@ class ContextGatherer(Struct, frozen=True):
     ) -> NameIndex:
         """Return whom the words of the message and of the lines before it may mean."""
         texts = [context.trigger.question, text_before]
-        for line in (*material.own_lines[-1:], *material.thread[-1:]):
-            texts.append(line.text)
+        newest_lines = (*material.own_lines[-1:], *material.thread[-1:])
+        texts += [line.text for line in newest_lines]
         return await index_of(
             source,
             texts,
@@ -939,8 +939,10 @@ def _namings(
         return namings
     # "and where does she live?" is about the people of the lines before it.
     since = context.event.at - THREAD_REACHES_BACK
-    own_line = [line for line in material.own_lines[-1:] if line.at >= since]
-    text = _joined([*own_line, *material.thread[-1:]])
+    own_line = material.own_lines[-1:]
+    if own_line and own_line[0].at < since:
+        own_line = ()
+    text = _joined((*own_line, *material.thread[-1:]))
     return names.namings(text, without=excluded_ids)
 
 

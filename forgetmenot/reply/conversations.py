@@ -44,8 +44,8 @@ class ConversationTracker:
                 lines_left[viewer_id] = count - 1
         self._lines_left = lines_left
         self._just_answered.clear()
-        for name in (event.login.casefold(), event.display_name.casefold()):
-            put_last(self._spoke_at, name, event.at, SPEAKERS_KEPT)
+        for name in (event.login, event.display_name):
+            put_last(self._spoke_at, name.casefold(), event.at, SPEAKERS_KEPT)
 
     def answered(
         self,

@@ -172,7 +172,8 @@ def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]
     # So that somebody can see why a note came before another one.
     scores = {}
     for recalled in recalled_notes:
-        scores[str(recalled.note.id)] = round(recalled.score, 4)
+        note_id = str(recalled.note.id)
+        scores[note_id] = round(recalled.score, 4)
     sections = []
     for section in prompt.sections:
         stored_section = {
@@ -305,8 +306,8 @@ def _cost(
     cached = reply.usage.get("cached") or 0
     output = reply.usage.get("output") or 0
     thoughts = reply.usage.get("thoughts") or 0
-    counts = {reply.model: prices.TokenCounts(billed, cached, output + thoughts)}
-    return prices.cost_text(settings, counts, language)
+    counts = prices.TokenCounts(billed, cached, output + thoughts)
+    return prices.cost_text(settings, {reply.model: counts}, language)
 
 
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
@@ -406,7 +407,8 @@ def one_line(trail: ReplyExplanation, language: Language = ENGLISH) -> str:
         numbers = ", ".join(f"#{note_id}" for note_id in shown_ids)
         notes_used = language("why.used", list=numbers, n=len(reply.used))
     parts = [f"{trigger} {notes_used}"]
-    parts += [language.reason(action) for action in trail.actions[:1]]
+    if trail.actions:
+        parts.append(language.reason(trail.actions[0]))
     # Whoever asks why knows that it was said.
     if reply.status != ReplyStatus.SENT:
         parts.append(language(f"page.status.{reply.status}"))

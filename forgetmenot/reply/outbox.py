@@ -167,7 +167,8 @@ class Outbox:
         `leaves_nothing`: neither its words nor its viewer are stored. Raises StoreError.
         """
         now = self._clock.now()
-        if is_optional and self.pace.is_crowded(now, self.waiting + self._coming):
+        messages_before_it = self.waiting + self._coming
+        if is_optional and self.pace.is_crowded(now, messages_before_it):
             return Sent(ReplyStatus.DROPPED, reason("kept_for_replies"))
         settings = self._settings()
         text = tidy(text, settings)
@@ -508,7 +509,8 @@ class Outbox:
 
         Raises StoreError.
         """
-        self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
+        pause = int(retry_after_s * SECOND)
+        self.pace.pause_until(self._clock.now() + pause)
         async with self._db.write() as tx:
             # No longer `sending`, so that a crash while it waits does not make its fate unknown.
             await bot_messages.settle(

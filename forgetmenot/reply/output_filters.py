@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -311,7 +312,10 @@ def _alternatives(claims: Mapping[tuple[str, ...], str], done: frozenset[str]) -
 
     It fits nothing if all were done.
     """
-    patterns = [pattern for names, pattern in claims.items() if done.isdisjoint(names)]
+    patterns = []
+    for names, pattern in claims.items():
+        if done.isdisjoint(names):
+            patterns.append(pattern)
     return "|".join(patterns) or "(?!)"
 
 
@@ -320,9 +324,12 @@ def _without_false_claims(text: str, context: FilterContext) -> str:
     return _cut_sentences(text, lambda sentence: claims_action(sentence, context.done))
 
 
+# Takes a text and what filters know, and returns the text that may be sent.
+Filter: TypeAlias = Callable[[str, FilterContext], str]
+
 # What removes markup stands first, so that what looks at sentences and words sees bare text. The
 # length comes last, because each other filter makes a text shorter.
-CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
+CHAIN: tuple[tuple[str, Filter], ...] = (
     # JSON, calls, tags, the prompt's own marks
     ("machine text", lambda text, _: without_machine_text(text)),
     ("markdown", _without_markdown),

@@ -222,7 +222,8 @@ class Address(StrEnum):
 
 def address_of(event: ChatEvent, identity: Identity) -> Address | None:
     """Return how a line calls the bot; None if it does not."""
-    if any(_is_own(name, identity) for name in _AT.findall(event.text)):
+    names_behind_at = _AT.findall(event.text)
+    if any(_is_own(name, identity) for name in names_behind_at):
         return Address.MENTION
     if _is_reply_to_it(event, identity):
         return Address.REPLY
@@ -291,7 +292,8 @@ def _rest_behind_own_name(at_word: str, identity: Identity) -> str | None:
     own_names = {name.replace(" ", "") for name in _names(identity)}
     # The longest first, since one name of the bot may begin with another.
     for own_name in sorted(own_names, key=len, reverse=True):
-        if at_word[: len(own_name)].casefold() != own_name.casefold():
+        beginning = at_word[: len(own_name)]
+        if beginning.casefold() != own_name.casefold():
             continue
         rest = at_word[len(own_name) :]
         if not rest:
@@ -300,7 +302,8 @@ def _rest_behind_own_name(at_word: str, identity: Identity) -> str | None:
             if rest.startswith(honorific):
                 return rest.removeprefix(honorific)
         # Letters of the name's own script would make it a longer name.
-        if UNSPACED.match(rest) and not UNSPACED.match(own_name[-1]):
+        last_letter = own_name[-1]
+        if UNSPACED.match(rest) and not UNSPACED.match(last_letter):
             return rest
     return None
 

@@ -117,7 +117,9 @@ class PrefixKeeper(Struct):
 
 
 def _title_and_category(channel: Mapping[str, str]) -> tuple[str, str]:
-    return (channel.get("title", ""), channel.get("category", ""))
+    title = channel.get("title", "")
+    category = channel.get("category", "")
+    return title, category
 
 
 def row_ids(prefix: Prefix, table: str) -> tuple[int, ...]:

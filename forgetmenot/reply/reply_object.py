@@ -301,10 +301,10 @@ def _proposal(answer: _Answer) -> Proposal | None:
     name = written_name.strip().lower().replace("-", "_")
     if not _NAME.fullmatch(name):
         return None
-    if not all(isinstance(value, str | int | None) for value in fields.values()):
-        return None
     params = {}
     for key, value in fields.items():
+        if not isinstance(value, str | int | None):
+            return None
         # An empty text stands for a parameter that was left out: strict schemas know no optional
         # ones.
         if value not in {None, ""}:

@@ -58,6 +58,8 @@ _HELPING = """
     weißt weisst kannst erinnerst du
 """
 _BEGINS_A_QUESTION = frozenset((*_ASKING, *_HELPING.split()))
+# The Unicode categories of emojis.
+_PICTURES = frozenset({"So", "Sk"})
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
 
 
@@ -294,7 +296,8 @@ def is_to_somebody_else(
 def _is_no_talk(text: str) -> bool:
     """Return whether a text is nothing but laughter or pictures, which ask for no answer."""
     if not _has_letters(text):
-        return any(unicodedata.category(char) in {"So", "Sk"} for char in text)
+        categories = {unicodedata.category(char) for char in text}
+        return not categories.isdisjoint(_PICTURES)
     line_words = words(text)
     return bool(line_words) and all(_LAUGH.fullmatch(word) for word in line_words)
 

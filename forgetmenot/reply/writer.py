@@ -275,7 +275,8 @@ class ReplyWriter(Struct):
         if not search_words or not may_look_up:
             return draft, answer
         # A second call takes about as long as the first did.
-        expected_end = self.clock.now() + 2 * max(answer.latency_ms, SECOND)
+        expected_ms = 2 * max(answer.latency_ms, SECOND)
+        expected_end = self.clock.now() + expected_ms
         if expected_end > pending.deadline:
             return draft, answer
         shown_ids = explain.notes_in(composed.prompt)
@@ -399,7 +400,8 @@ class ReplyWriter(Struct):
         """Return the words without suppressed topics and hidden names."""
         pending = draft.pending
         material = draft.composed.material
-        people = [material.speaker.id, *(other.viewer.id for other in material.others)]
+        people = [other.viewer.id for other in material.others]
+        people.append(material.speaker.id)
         suppression_filter = await load_filter(self.db)
         text = suppression_filter.without_topics(polished.text, people)
         if text != polished.text:
@@ -481,8 +483,10 @@ def _means_everything(pending: PendingReply, proposal: Proposal) -> bool:
     if pending.settings.bot.mode is Mode.SHADOW:
         return False
     event = pending.event
-    target = clean(proposal.params.get("target", "")).lstrip("@").casefold()
-    own_names = {event.login.casefold(), clean(event.display_name).casefold()}
+    typed_target = clean(proposal.params.get("target", ""))
+    target = typed_target.lstrip("@").casefold()
+    display_name = clean(event.display_name)
+    own_names = {event.login.casefold(), display_name.casefold()}
     if target not in SELF_WORDS | own_names:
         return False
     return names_everything(proposal.params.get("what", ""))
