@@ -138,7 +138,7 @@ class Postings:
         # the message's own words, without those of its context (category, title)
         asked_stems = dict.fromkeys(map(stem, query.telling))
         cosines = self._meanings.cosines(self._table.numbers(asked_stems))
-        # One person's notes are all a little alike: what is nearer than mean_cosine tells them apart.
+        # One person's notes are all a little alike, so only what is nearer than the mean tells them apart.
         count = max(1, len(cosines))
         mean_cosine = sum(cosines) / count
         differences = [max(cosine - mean_cosine, 0.0) for cosine in cosines]

@@ -1,9 +1,9 @@
 """Writes a recap of every stream that is over, and from the recaps the digest of the last seven days.
 
-- A recap is written once, when everything said in the stream has been summarised, and again only when an episode of it
-  was. Where the model has given no usable answer for half a day, it is made of the summaries' first sentences.
-- The digest is made of the recaps' first sentences, only when a stream has closed or one of its recaps was rewritten,
-  so that the prompt's prefix keeps its bytes.
+- A recap is written when everything said in the stream has been summarised, and again when one of its episodes was
+  rewritten. If the model has given no usable answer for half a day, the summaries' first sentences are the recap.
+- The digest is made of the recaps' first sentences. It changes only when a stream has closed or a recap was rewritten,
+  so that the prompt's prefix stays the same.
 
 How a recap is shown to people: memory/recap_markdown.
 """
@@ -36,9 +36,10 @@ from forgetmenot.text.words import sentences_of
 
 # How long the model is waited for after the end of a stream.
 DEADLINE = 12 * HOUR
-# What a recap is made of has this many tokens at most: with the instructions it fits a model at home that reads 4,096.
+# A model is given at most this many tokens of summaries. With the instructions, a local model that reads 4,096 has room
+# for them.
 SOURCE_TOKENS = 3_000
-# The digest: of how many days, in how many characters, and its names in channel_state.
+# The digest: its number of days, its limit in characters, and its names in channel_state.
 DAYS = 7
 CHARACTERS = 500
 DIGEST = "digest"
@@ -52,7 +53,10 @@ class RecapWriter(MemoryWriter):
     _ask_again_at: Mapping[int, int] = {}
 
     async def write_due(self, *, ask: bool = True) -> int:
-        """Write the recaps that are due; return their number. `ask`: the model may be asked. Raises StoreError."""
+        """Write the recaps that are due; return their number. Raises StoreError.
+
+        `ask`: whether the model may be asked.
+        """
         written = 0
         for stream in await streams.without_recap(self._db):
             if await self._write_recap(stream, ask=ask):
@@ -72,7 +76,7 @@ class RecapWriter(MemoryWriter):
         if summaries:
             recap = await self._recap(stream, summaries, ask=ask)
         else:
-            # what was only counted is no story that a model could write
+            # summaries in numbers have no story that a model could tell
             counted_texts = [text for _kind, text in stream_episodes]
             recap = within(counted_texts, SUMMARY_WORDS)
         if recap is None:
@@ -91,10 +95,10 @@ class RecapWriter(MemoryWriter):
         *,
         ask: bool,
     ) -> str | None:
-        """Return the recap of a stream; None while the model may still write it."""
+        """Return the recap of a stream; None if it has to wait for the model. `ask`: the model may be asked."""
         settings = self._settings()
         language = in_language(settings.bot.language)
-        # one summary is its own recap: no call is paid for, unless to say it in the bot's language
+        # A single summary is the recap, which saves a call. In other languages the model has to translate it.
         if len(summaries) == 1 and language.code == ENGLISH.code:
             return summaries[0]
         now = self._clock.now()
@@ -106,12 +110,12 @@ class RecapWriter(MemoryWriter):
                 kind = type(error).__name__
                 log.debug("a recap waits for the model", stream=stream.id, error=kind)
                 if isinstance(error, ModelBlocked):
-                    # it may well be the same for this stream next time
+                    # the model will probably refuse this stream again, so it has to wait
                     self._ask_again_at = {**self._ask_again_at, stream.id: now + HOUR}
         ended_at = stream.ended_at or 0
         if now - ended_at <= DEADLINE:
             return None
-        sentences = _first_sentences(summaries)
+        sentences = _sentences_in_turn(summaries)
         return within(sentences, SUMMARY_WORDS)
 
     async def _by_model(
@@ -121,7 +125,7 @@ class RecapWriter(MemoryWriter):
         language: Language,
         settings: Settings,
     ) -> str:
-        """Return what the model writes of a stream's summaries. Raises ModelError."""
+        """Return the recap that the model writes from a stream's summaries. Raises ModelError."""
         named_ids: list[str] = []
         for text in summaries:
             named_ids += ids_in(text)
@@ -148,7 +152,7 @@ class RecapWriter(MemoryWriter):
         return recap
 
     async def write_digest(self) -> bool:
-        """Write the digest if a stream has closed since the last one; return whether it was. Raises StoreError."""
+        """Write the digest if its recaps have changed; return whether it was written. Raises StoreError."""
         async with self._db.write() as tx:
             closed_streams = await streams.recapped(tx, DAYS)
             if not closed_streams:
@@ -162,7 +166,7 @@ class RecapWriter(MemoryWriter):
             recaps = []
             for stream in reversed(closed_streams):
                 recaps.append(suppressed.without(stream.recap))
-            sentences = _first_sentences(recaps)
+            sentences = _sentences_in_turn(recaps)
             digest = within(sentences, CHARACTERS, len)
             values = {DIGEST: digest, DIGEST_HASH: source_hash}
             await channel_state.put(tx, values, self._clock.now())
@@ -170,10 +174,10 @@ class RecapWriter(MemoryWriter):
 
 
 def recap_source(summaries: Sequence[str], tokens: int) -> Sequence[str]:
-    """Return what of a stream's summaries fits into these tokens, evenly over the stream.
+    """Return the parts of a stream's summaries that fit into this many tokens, spread evenly over the stream.
 
-    Where they do not fit whole, it is the first sentence of each, what mattered most of its people, and the last, what
-    happened; of so many that these do not fit either, those of every second, third … summary.
+    If the whole summaries do not fit, it is the first and the last sentence of each: what mattered most about people,
+    and what happened. If these do not fit either, it is those of every second, third … summary.
     """
     if estimate_tokens("\n".join(summaries)) <= tokens:
         return summaries
@@ -182,21 +186,21 @@ def recap_source(summaries: Sequence[str], tokens: int) -> Sequence[str]:
         sentences = sentences_of(summary)
         first_and_last = [*sentences[:1], *sentences[-1:]]
         # a summary of one sentence has it once
-        different = dict.fromkeys(first_and_last)
-        shortened.append(" ".join(different))
+        distinct_sentences = dict.fromkeys(first_and_last)
+        shortened.append(" ".join(distinct_sentences))
     total_tokens = estimate_tokens("\n".join(shortened))
     step = math.ceil(total_tokens / tokens)
     return shortened[::step]
 
 
-def _first_sentences(texts: Iterable[str]) -> list[str]:
-    """Return the first sentence of each text, then the second of each, and so on, each once."""
+def _sentences_in_turn(texts: Iterable[str]) -> list[str]:
+    """Return the first sentence of each text, then the second of each, and so on. No sentence comes twice."""
     sentences_by_text = [sentences_of(text) for text in texts]
     # a dict is a set that keeps its order
     sentences: dict[str, None] = {}
     for row in zip_longest(*sentences_by_text):
         for sentence in row:
-            # a text that has no sentence more has None in the row
+            # shorter texts fill the row with None
             if sentence:
                 sentences[sentence] = None
     return list(sentences)

@@ -1,8 +1,9 @@
 """Tracks streams: which one a line belongs to, when one begins and ends.
 
-Where Twitch or OBS says whether the channel is live, that decides: an interruption shorter than OFFLINE_AT_LEAST is
-the same stream, and what is said while the channel is known to be offline belongs to none. Where nobody says it, a gap
-in chat does. A report that it is off need not come twice: the stream ends when the time has passed.
+- Twitch or OBS may report whether the channel is live. After an interruption shorter than OFFLINE_AT_LEAST the stream
+  goes on. What is said while the channel is known to be offline belongs to no stream.
+- Without such reports a stream ends with a gap in chat.
+- One report that the channel is off is enough: the stream ends when OFFLINE_AT_LEAST has passed.
 """
 
 from collections.abc import Mapping
@@ -16,12 +17,12 @@ from forgetmenot.store import figures, streams
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.text.clean import clean
 
-# A stream that is offline for less goes on: Twitch reports short drops as an end.
+# A stream goes on after a shorter interruption, because Twitch reports short drops as an end.
 OFFLINE_AT_LEAST = 10 * MINUTE
 
 
 class _OpenStream(Struct):
-    """The stream that is on. `seen_live_at`: when it was last reported live (ms), if it ever was in this run."""
+    """The stream that is on. `seen_live_at`: when it was last reported live (ms), None if never in this run."""
 
     id: int
     last_event_at: int
@@ -32,18 +33,18 @@ class _OpenStream(Struct):
 class StreamTracker:
     """Knows which stream is on. One per database.
 
-    Its state is read where it is changed: a write may fail, or wait for another one.
+    The open stream is read from the database each time: a write may fail, or wait for another one.
     """
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        # since when the channel is reported off (ms); None while it is live, or nobody has reported
+        # since when the channel is reported off (ms); None while it is live or without a report
         self._off_since: int | None = None
-        # when a stream was last reported live (ms), by its id; no table has that
+        # when the stream was last reported live (ms), by its id; this is not stored
         self._seen_live: dict[int, int] = {}
 
     async def _current(self, tx: Transaction) -> _OpenStream | None:
-        """Return the stream that the database has as open; None if it has none."""
+        """Return the open stream of the database; None if there is none."""
         row = await streams.current(tx)
         if row is None:
             return None
@@ -61,12 +62,12 @@ class StreamTracker:
         first_at: int,
         last_at: int,
     ) -> int | None:
-        """Return the id of the stream of lines said between two times (ms), begun if there is none.
+        """Return the id of the stream of some lines; begin a stream if none is on. None while the channel is offline.
 
-        None while the channel is offline.
+        `first_at`, `last_at`: when the first and the last of the lines were said (ms).
         """
         stream = await self._still_on(tx, first_at)
-        # a stream that Helix has named ends when Helix says so, however long chat is silent
+        # a stream with an id of Twitch ends when Twitch reports it, however long chat is silent
         if stream is not None and stream.twitch_id is None:
             silence = first_at - stream.last_event_at
             if silence > STREAM_GAP:
@@ -82,11 +83,11 @@ class StreamTracker:
         return stream_id
 
     async def live(self, state: ChannelState, now: int) -> None:
-        """Take a report of Twitch or OBS at `now` (ms): it begins, names or ends the stream. Raises StoreError."""
+        """Take a report of Twitch or OBS: begin, describe or end the stream. `now` in ms. Raises StoreError."""
         if not state.live:
             await self._report_off(now)
             return
-        # ahead of now where the PC's clock is behind
+        # by Twitch's clock; it is after `now` if this computer's clock is behind
         started_at = state.started_at or now
         async with self._db.write() as tx:
             stream = await self._still_on(tx, started_at)
@@ -113,14 +114,14 @@ class StreamTracker:
         self._seen_live = {stream_id: now}
 
     async def _report_off(self, now: int) -> None:
-        """Take a report that the channel is off, which ends the stream once that has lasted long enough."""
+        """Take a report that the channel is off. The stream ends once it was off for OFFLINE_AT_LEAST."""
         if self._off_since is None:
             self._off_since = now
         async with self._db.write() as tx:
             await self._still_on(tx, now)
 
     async def tick(self, now: int) -> None:
-        """End a stream that has been off for long enough, or that nobody reports on and chat is silent in."""
+        """End a stream that was off for long enough, or one in a silent chat that nobody reports live."""
         async with self._db.write() as tx:
             stream = await self._still_on(tx, now)
             if stream is None or now - stream.last_event_at <= STREAM_GAP:
@@ -130,18 +131,21 @@ class StreamTracker:
                 await _close(tx, stream, stream.last_event_at)
 
     async def end_stopped(self, off_since: int, now: int) -> None:
-        """End the stream that an earlier run heard was off since a time (ms), if that is long ago. At a start."""
+        """At a start, end the stream that an earlier run left open although it was off for OFFLINE_AT_LEAST.
+
+        `off_since`: when that run was told that the channel is off (ms).
+        """
         if now - off_since < OFFLINE_AT_LEAST:
             return
         async with self._db.write() as tx:
-            stream = await streams.current(tx)
-            if stream is None or stream["started_at"] > off_since:
+            stream_row = await streams.current(tx)
+            if stream_row is None or stream_row["started_at"] > off_since:
                 return
-            ended_at = min(stream["last_event_at"], off_since)
-            await streams.end(tx, stream["id"], ended_at)
+            ended_at = min(stream_row["last_event_at"], off_since)
+            await streams.end(tx, stream_row["id"], ended_at)
 
     async def _still_on(self, tx: Transaction, at: int) -> _OpenStream | None:
-        """Return the stream that is on at a time (ms); one that was off for long enough by then is ended."""
+        """Return the stream that is on at a time (ms), else None. A stream that was off for long enough is ended."""
         stream = await self._current(tx)
         if stream is None or self._off_since is None:
             return stream
@@ -150,7 +154,7 @@ class StreamTracker:
             last_live_at = min(stream.last_event_at, self._off_since)
         if at - last_live_at < OFFLINE_AT_LEAST:
             return stream
-        # it ended when it was last seen live, not when the time had passed
+        # the stream ended when it was last seen live, not OFFLINE_AT_LEAST later
         await _close(tx, stream, last_live_at)
         return None
 
@@ -160,12 +164,12 @@ def _is_another(
     state: ChannelState,
     now: int,
 ) -> bool:
-    """Return whether a report is about another stream than the one that is on."""
+    """Return whether a report is about another stream than the open one."""
     if stream.twitch_id is None:
         return now - stream.last_event_at > STREAM_GAP
     if stream.twitch_id == state.stream_id:
         return False
-    # another id alone is not another stream: one that broke off for a moment comes back with a new one
+    # a new id is not enough: a stream that broke off for a moment comes back with a new id
     last_sign_at = max(stream.last_event_at, stream.seen_live_at or 0)
     started_at = state.started_at or now
     return started_at - last_sign_at > OFFLINE_AT_LEAST
@@ -192,9 +196,9 @@ def channel_changes(
     after: Mapping[str, str],
     now: int,
 ) -> list[ChatEvent]:
-    """Return events of the channel for a new game and title. `before`: the rows of channel_state, by name.
+    """Return the events of a changed game and title. `before`, `after`: the rows of channel_state, by name.
 
-    A first title or game is none: nothing changed.
+    A value without one before it is no change.
     """
     changes = []
     for name, sentence in _CHANGE_SENTENCES.items():
@@ -207,7 +211,7 @@ def channel_changes(
         event = ChatEvent(
             id=f"{name}:{now}",
             kind=EventKind.STREAM,
-            # the streamer only stands for the channel: it is said by nobody
+            # an event needs a viewer: the streamer stands for the channel here, and said nothing
             user_id=before["id"],
             login=login,
             display_name=login,

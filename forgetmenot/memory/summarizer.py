@@ -1,18 +1,18 @@
-"""Makes the episode of one window of chat, with a model or by counting. Writes nothing.
+"""Makes the episode of one window of chat, with a model or by counting. It stores no episode.
 
-A model is asked once for a window, and what it writes stands but for what is cut. The people are those who
-spoke in the window or are named in it. Raises ModelError where the model gave no summary (ModelBlocked: it never will
-for this window). A window of which nothing may be kept is counted, as is one that no model could read.
+A model is asked once for a window. The people of an episode are those who spoke in the window or are named in it.
+ModelError means that the model gave no summary; ModelBlocked, that it never will for this window. A window is counted
+if nothing of its summary may be kept, or if no model could read it.
 
-A model's words are kept as they are, and what they say is not judged: stored words are shown as data and can command
-nothing. A sentence is cut, and counted under the name of the rule, where it
+A model's words are kept as they are. What they say is not judged, because stored words are shown as data and can
+command nothing. A sentence is cut, and counted under the name of the rule, if it
 
 - names a handle that was not given out ("handle"),
 - has more than twelve words of one message in a row ("copied"),
 - holds what is never stored about people ("sensitive"),
 - has a link, markup or a command in it ("link", "markup"),
-- copies most, while more than half of all letters stand in runs of chat, unless the text is short ("copied"),
-- is too long, or stands where there are words enough ("length"). A fifth more than was asked for is not too long.
+- copies more than the others, while more than half of a longer summary is copied from chat ("copied"),
+- is too long, or is beyond the limit of words ("length"). A fifth more than was asked for is not too long.
 """
 
 import asyncio
@@ -74,24 +74,24 @@ from forgetmenot.text.words import STOPWORDS, UNSPACED, sentences_of, words
 
 # This many words of one message in a row are a quotation; names and titles are shorter.
 QUOTE_WORDS = 13
-# The share of a summary's letters that may stand in runs of chat.
+# The share of a summary's letters that may be copied from chat.
 COPIED_SHARE_LIMIT = 0.5
-# A summary of at most this many letters may all stand in chat: "types with two fingers and wins" can hardly be said
-# otherwise.
+# A summary of at most this many letters may be copied as a whole: "types with two fingers and wins" can hardly be said
+# in other words.
 SHORT_SUMMARY = 160
-# This many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words.
-RUN = 22
-RUN_UNSPACED = 10
-# A message of this many letters or more, all of which a sentence has, is a run as well.
+# This many letters in a row are copied if one message has them too, wherever its spaces are: four or five words.
+COPIED_RUN = 22
+COPIED_RUN_UNSPACED = 10
+# A message that is shorter than a run is copied if a sentence has all its letters, and these are at least this many.
 SHORT_LINE = 8
 # A model counts its words roughly: only what is longer than this many times the limit is cut.
 MARGIN = 1.2
-# How many characters of a model's text are looked at: more than it may have words for.
+# Only this many characters of a model's text are read. Its words never need as many.
 READ_CHARACTERS = 4_000
 # Characters of a stream's title: Twitch's own limit.
 LONGEST_TITLE = 140
 
-# What one says of another can hardly be said otherwise than it was: it is no copy.
+# "P1 says that P2": what somebody said about another can hardly be reported in other words, so it is no copy.
 _HEARSAY = re.compile(r"P\d+ \w+ (?:that )?(?=P\d+\b)")
 _WORD = re.compile(r"\w+(?:'\w+)*")
 
@@ -114,16 +114,16 @@ def storable_summary(
     privacy: PrivacySettings,
     size: Callable[[str], int] = number_of_words,
 ) -> tuple[str, Counter[str]]:
-    """Return what of a text may be stored, with mentions for handles, and how many sentences each rule cut.
+    """Return the part of a text that may be stored, with mentions for handles, and how many sentences each rule cut.
 
-    `limit`: in words, or what else `size` counts. `messages`: those it is about, as the model was shown them.
+    `limit`: in words, or in the unit of `size`. `messages`: the summarised messages, as the model was shown them.
     """
     read_text = cut(defang(clean(summary)), READ_CHARACTERS)
-    # a model that repeats itself has each sentence once
+    # a model may repeat itself: each sentence is read once
     sentences = list(dict.fromkeys(sentences_of(read_text)))
     quotations = _quotations(sentences, messages)
     cut_by: Counter[str] = Counter()
-    # as the model wrote it, with what would be stored of it
+    # by sentence of the model: the form in which it would be stored
     stored_forms: dict[str, str] = {}
     for sentence in sentences:
         stored_form, fault = _checked_sentence(sentence, handles, quotations, privacy)
@@ -137,7 +137,7 @@ def storable_summary(
     generous_limit = int(MARGIN * limit)
     text = within(stored_sentences, generous_limit, size)
     cut_by["length"] += len(own_words) - len(sentences_of(text))
-    # the + leaves out rules that cut nothing
+    # the plus sign removes the rules that cut nothing
     return text, +cut_by
 
 
@@ -147,13 +147,13 @@ def _checked_sentence(
     quotations: Container[str],
     privacy: PrivacySettings,
 ) -> tuple[str, str | None]:
-    """Return a sentence as it may be stored, and the rule that cuts it; None if none does."""
+    """Return a sentence as it may be stored, and the rule that cuts it: None if none does."""
     with_mentions = handles.ids(sentence)
     if with_mentions is None:
         return "", "handle"
     if sentence in quotations:
         return "", "copied"
-    # a name stays where only the age beside it has to go
+    # only the ages of minors are removed; if nothing is left without them, the whole sentence is checked
     stored_form = without_ages(with_mentions, privacy) or with_mentions
     if never_stored(stored_form, privacy):
         return "", "sensitive"
@@ -165,9 +165,9 @@ def within(
     limit: int,
     size: Callable[[str], int] = number_of_words,
 ) -> str:
-    """Return the first sentences that fit into a limit of words, or of what `size` counts.
+    """Return the first sentences that fit into a limit, in words or in the unit of `size`.
 
-    Of a first sentence that is longer by itself, its beginning.
+    If even the first sentence does not fit, its beginning is returned.
     """
     text = ""
     for sentence in sentences:
@@ -183,7 +183,7 @@ def _beginning(
     limit: int,
     size: Callable[[str], int],
 ) -> str:
-    """Return the first words of a sentence that fit into a limit, with a mark that more was there."""
+    """Return the first words of a sentence that fit into a limit, followed by "…"."""
     sentence_words = sentence.split()
     while True:
         beginning = f"{' '.join(sentence_words)}…"
@@ -193,7 +193,7 @@ def _beginning(
 
 
 def _quotations(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
-    """Return the sentences that quote a message, or end what the sentences before began to quote.
+    """Return the sentences that quote a message, or that complete a quotation from earlier sentences.
 
     A quotation is QUOTE_WORDS words in a row from one message.
     """
@@ -201,20 +201,20 @@ def _quotations(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
     for message in messages:
         message_sequences |= _word_sequences(message)
     quotations: set[str] = set()
-    before = ""
+    unquoted_end = ""
     for sentence in sentences:
-        text_so_far = f"{before} {sentence}"
+        text_so_far = f"{unquoted_end} {sentence}"
         if message_sequences.isdisjoint(_word_sequences(text_so_far)):
-            # a quotation may go on over the end of a sentence
-            before = text_so_far[-LONGEST_SENTENCE:]
+            # a quotation may begin here and go on in the next sentence
+            unquoted_end = text_so_far[-LONGEST_SENTENCE:]
         else:
             quotations.add(sentence)
     return quotations
 
 
 def _word_sequences(text: str) -> set[str]:
-    """Return all sequences of QUOTE_WORDS words that stand in a text, in small letters and without punctuation."""
-    # a quotation in other letters ("ｂｉｇ") or another apostrophe is one all the same
+    """Return all sequences of QUOTE_WORDS words in a text, in lower case and without punctuation."""
+    # a quotation may have other forms of the letters ("ｂｉｇ") or another apostrophe
     folded = unicodedata.normalize("NFKC", text).casefold()
     text_words = _WORD.findall(folded.replace("’", "'"))
     sequences = set()
@@ -227,13 +227,13 @@ def _word_sequences(text: str) -> set[str]:
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     """Return the sentences without those that copy most of chat.
 
-    Sentences go until at most COPIED_SHARE_LIMIT of the letters that remain stands in runs of chat.
+    Sentences are removed until at most COPIED_SHARE_LIMIT of the letters that remain is copied.
     """
     letters_of = {sentence: _letters(sentence) for sentence in sentences}
     total = sum(len(letters) for letters in letters_of.values())
     if UNSPACED.search("".join(sentences)):
-        # a sign of such a script says as much as two letters
-        total = round(total * RUN / RUN_UNSPACED)
+        # a sign of a script without spaces says as much as two letters
+        total = round(total * COPIED_RUN / COPIED_RUN_UNSPACED)
     if total <= SHORT_SUMMARY:
         return list(sentences)
     message_letters = [_letters(message) for message in messages]
@@ -256,7 +256,7 @@ def _copied_share(
     copied_letters: Mapping[str, int],
     letters_of: Mapping[str, str],
 ) -> float:
-    """Return which part of the letters of sentences stands in runs of chat, from 0 to 1."""
+    """Return the share of the letters of sentences that is copied from chat (0 to 1)."""
     total = sum(len(letters_of[sentence]) for sentence in sentences)
     if not total:
         return 0
@@ -265,16 +265,17 @@ def _copied_share(
 
 
 def _runs(message_letters: Iterable[str]) -> set[str]:
-    """Return the runs of chat: what a summary copies if it has these letters in a row, as one of the messages has.
+    """Return the runs of letters that count as copied if a summary has them.
 
-    `message_letters`: the letters of each message. Of a short message all letters together are a run.
+    They are all sequences of COPIED_RUN letters of each message, or the whole of a shorter message. `message_letters`:
+    the letters of each message.
     """
     runs: set[str] = set()
     for letters in message_letters:
-        longest_run = RUN
+        longest_run = COPIED_RUN
         shortest_line = SHORT_LINE
         if UNSPACED.search(letters):
-            longest_run = RUN_UNSPACED
+            longest_run = COPIED_RUN_UNSPACED
             shortest_line = SHORT_LINE // 2
         if len(letters) < shortest_line:
             continue
@@ -285,7 +286,7 @@ def _runs(message_letters: Iterable[str]) -> set[str]:
 
 
 def _count_copied(letters: str, runs: Collection[str]) -> int:
-    """Return how many of these letters stand in runs of chat."""
+    """Return how many of these letters stand in one of the runs."""
     copied_places: set[int] = set()
     run_lengths = {len(run) for run in runs}
     for length in run_lengths:
@@ -297,26 +298,26 @@ def _count_copied(letters: str, runs: Collection[str]) -> int:
 
 
 def _is_hearsay(sentence: str, message_letters: Sequence[str]) -> bool:
-    """Return whether a sentence reports what somebody said of another person: "P1 says that P2 is late".
+    """Return whether a sentence reports what somebody said about another person: "P1 says that P2 is late".
 
-    What follows "says that" must begin as a message does, with P2 in it: else any copied line could hide behind such a
-    beginning. `message_letters`: the letters of each message.
+    What follows "says that" must begin like a message, with P2 in it. Otherwise any copied line could hide behind such
+    a beginning. `message_letters`: the letters of each message.
     """
     hearsay = _HEARSAY.match(sentence)
     if hearsay is None:
         return False
     reported_words = sentence[hearsay.end() :]
-    reported_letters = _letters(reported_words)[:RUN]
+    reported_letters = _letters(reported_words)[:COPIED_RUN]
     return any(reported_letters in letters for letters in message_letters)
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text as the eye reads them, without spaces and marks."""
+    """Return the letters and digits of a text, without spaces and marks. Letters that look alike become the same."""
     return "".join(char for char in skeleton(text) if char.isalnum())
 
 
 class MemoryWriter:
-    """The base of what has a model write memory. `settings` is asked once per text or pass."""
+    """The base of the classes that let a model write memory. `settings` returns the present settings."""
 
     def __init__(
         self,
@@ -340,7 +341,10 @@ class MemoryWriter:
         limit: int,
         size: Callable[[str], int] = number_of_words,
     ) -> str:
-        """Return what of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
+        """Return the part of a model's text that may be stored. Raises StoreError.
+
+        The sentences that are cut are counted for the dock.
+        """
         privacy = self._settings().privacy
         # in a thread: chat does not wait while the text is compared with all lines of a window
         text, cut_by = await asyncio.to_thread(
@@ -361,10 +365,10 @@ class MemoryWriter:
 
 
 class Scene(NamedTuple):
-    """Who is in a window, and on which stream.
+    """The people and the stream of a window.
 
-    `participations`: of those who are stored with the episode. `streamer` None: nobody knows whose channel it is, or
-    they are hidden.
+    `participations`: the people who are stored with the episode. `streamer`: None if nobody knows whose channel it is,
+    or if the streamer is hidden and did not speak.
     """
 
     participations: People
@@ -374,18 +378,17 @@ class Scene(NamedTuple):
 
 
 class Summarizer(MemoryWriter):
-    """Makes the episode of a window, and writes nothing of it."""
+    """Makes the episode of a window. The caller stores it."""
 
     async def with_model(self, window: Window) -> NewEpisode:
-        """Return the episode that the model makes of a window. Raises ModelError.
+        """Return the episode of a window with a summary by the model. Raises ModelError.
 
-        A window in which there is nothing to write down is counted instead, and so is one of whose summary nothing may
-        be stored.
+        A window is counted instead if it has nothing to summarise, or if nothing of the summary may be stored.
         """
         settings = self._settings()
         scene = await self._scene(window, settings)
-        # in a thread, as all that is made of a window's texts: 80 ms for 400 lines, for which chat does not wait
         lines = await self._without_answers_to_commands(window)
+        # Texts are worked on in threads: 400 lines take 80 ms, and chat must not wait so long.
         request = await asyncio.to_thread(_summary_request, lines, scene, settings)
         if request is None:
             return await self._counted(window, scene, settings)
@@ -415,7 +418,7 @@ class Summarizer(MemoryWriter):
     async def _without_answers_to_commands(self, window: Window) -> Window:
         """Return a window without the bot's answers to commands.
 
-        The model would take what `!missed` or `!quote` repeats for something new, because it is not shown the command.
+        The model is not shown the command. It would take what `!missed` or `!quote` repeats for something new.
         """
         own_ids = [line.id for line in window if line.from_bot]
         answers = await bot_messages.answers_to_commands(self._db, own_ids)
@@ -424,7 +427,7 @@ class Summarizer(MemoryWriter):
     async def by_counting(self, window: Window) -> NewEpisode:
         """Return the episode of a window without asking a model.
 
-        What cannot even be counted becomes a number of lines, because the age limit cannot wait.
+        A window that cannot even be counted becomes a number of lines: its lines are deleted soon and cannot wait.
         """
         settings = self._settings()
         try:
@@ -441,7 +444,7 @@ class Summarizer(MemoryWriter):
         scene: Scene,
         settings: Settings,
     ) -> NewEpisode:
-        """Return the episode of a window that says in numbers who was there."""
+        """Return the episode of a window with a summary in numbers."""
         summary = await asyncio.to_thread(
             summary_in_numbers, window, scene.handles, settings
         )
@@ -449,14 +452,17 @@ class Summarizer(MemoryWriter):
         return _episode(window, people, summary)
 
     async def _with_streamer(self, scene: Scene, summary: str) -> People:
-        """Return who is stored with a summary: also the streamer, where it names them. They get a row if need be."""
+        """Return the people to store with a summary, with the streamer if they spoke or it names them.
+
+        A streamer who has no row yet gets one.
+        """
         streamer = scene.streamer
         if streamer is None:
             return scene.participations
         spoke = streamer.id in scene.participations
         if not spoke and streamer.id not in ids_in(summary):
             return scene.participations
-        # a streamer who has never typed has no row
+        # a streamer who never typed has no row in the table of viewers
         if await viewers.get(self._db, streamer.id) is None:
             logins = {streamer.id: streamer.login}
             async with self._db.write() as tx:
@@ -466,7 +472,7 @@ class Summarizer(MemoryWriter):
         return {**scene.participations, streamer.id: part}
 
     async def _scene(self, window: Window, settings: Settings) -> Scene:
-        """Return who spoke in a window and who is named in it, with handles for all whom a model may name."""
+        """Return the people and the stream of a window, with handles for everybody whom a model may name."""
         stream = await self._stream_of(window)
         speakers = participations(window)
         names = await self._names(window, stream, speakers, settings)
@@ -485,10 +491,10 @@ class Summarizer(MemoryWriter):
         settings: Settings,
         names: dict[str, str | None],
     ) -> Streamer | None:
-        """Return the streamer if a summary may name them, and put their names into `names`.
+        """Return the streamer if a summary may name them, and add their names to `names`.
 
-        None if nobody knows whose channel it is, or if they are hidden and did not speak: without a handle a summary
-        cannot name them.
+        None if nobody knows whose channel it is. None also if they are hidden and did not speak: then they get no
+        handle, and a summary cannot name them.
         """
         streamer = await streamer_of(self._db, settings.twitch.channel)
         if streamer is None:
@@ -507,20 +513,20 @@ class Summarizer(MemoryWriter):
         speakers: Iterable[str],
         settings: Settings,
     ) -> dict[str, str | None]:
-        """Return whom the names in a window and in the stream's title mean, by name; None: somebody who is hidden."""
+        """Return by name the id of the person meant in a window or its stream's title; None for a hidden person."""
         texts = _chat_texts(window)
         texts += [line.text for line in window if line.from_bot]
         if stream is not None:
             texts.append(stream.title)
         said_at = window[-1].at
         active = await active_now(self._db, settings.people, said_at)
-        # whoever is there is meant before somebody who is not
+        # if two people fit a name, the one who is present is meant
         present = {*speakers, *active}
         typed_names = await asyncio.to_thread(names_typed, texts)
         return await in_chat(self._db, texts, typed_names, said_at, present)
 
     async def _stream_of(self, window: Window) -> Stream | None:
-        """Return the stream that a window is of; None outside of streams."""
+        """Return the stream of a window; None outside of streams."""
         stream_id = window[0].stream_id
         if stream_id is None:
             return None
@@ -530,7 +536,7 @@ class Summarizer(MemoryWriter):
     async def _bot_names(
         self, settings: Settings, streamer: Streamer | None
     ) -> set[str]:
-        """Return what the bot is called; where it uses the streamer's own account, that name is the streamer's."""
+        """Return the names of the bot, without the streamer's: the bot may use the streamer's account."""
         own_login = await channel_state.read(self._db, "bot_login")
         possible_names = {
             settings.bot.name,
@@ -541,11 +547,11 @@ class Summarizer(MemoryWriter):
         streamer_names: Collection[str] = ()
         if streamer is not None:
             streamer_names = streamer.names
-        names = set()
+        own_names = set()
         for name in possible_names:
             if name and name.casefold() not in streamer_names:
-                names.add(name)
-        return names
+                own_names.add(name)
+        return own_names
 
 
 def _people_with_handles(
@@ -554,20 +560,21 @@ def _people_with_handles(
     bot_names: Collection[str],
     streamer_id: str,
 ) -> tuple[People, Handles]:
-    """Return who spoke in a window or is named in it, and handles for those of whom a model reads.
+    """Return the people who spoke in a window or are named in it, and handles for those whom the model reads of.
 
-    `names`: whom each name means; `streamer_id`: "" if nobody knows whose channel it is.
+    `names`: by name, the id of the person it means. `streamer_id`: "" if nobody knows whose channel it is.
     """
 
     def handles_for(viewer_ids: Sequence[str]) -> Handles:
         return Handles.of(viewer_ids, names, bot_names, streamer_id)
 
-    # first with handles for all whom any name may mean, to see who is named
+    # first, handles for everybody whom a name may mean: they show who is named
     nameable = {viewer_id for viewer_id in names.values() if viewer_id is not None}
     handles_for_all = handles_for(sorted(nameable))
     named_ids = _named_ids(_chat_texts(window), handles_for_all)
     people = participations(window, named_ids)
-    # then for those alone whom the model reads of: whose lines were collapsed into others' has none
+    # Then handles only for those whom the model reads of. Somebody whose lines are all collapsed with those of others
+    # needs none.
     read_of = shown_speakers(window) | set(named_ids)
     with_handle = [viewer_id for viewer_id in people if viewer_id in read_of]
     if streamer_id:
@@ -576,7 +583,10 @@ def _people_with_handles(
 
 
 def _shown_messages(window: Window, handles: Handles) -> list[str]:
-    """Return the texts of a window as the model was shown them: a copy has handles where the line had names."""
+    """Return the texts of a window as the model was shown them, with handles for names.
+
+    A sentence that copies a line has handles, too, so only these texts can be compared with it.
+    """
     messages = []
     for line in window:
         messages.append(handles.hide_chat(line.text))
@@ -585,7 +595,7 @@ def _shown_messages(window: Window, handles: Handles) -> list[str]:
 
 
 def _chat_texts(window: Window) -> list[str]:
-    """Return what people typed in a window, and what Twitch reported of them; nothing of the bot's own."""
+    """Return what people typed in a window and what Twitch reported; nothing of the bot's own."""
     texts = []
     for line in window:
         if not line.from_bot:
@@ -594,7 +604,7 @@ def _chat_texts(window: Window) -> list[str]:
 
 
 def _named_ids(texts: Iterable[str], handles: Handles) -> list[str]:
-    """Return the ids of the people whom texts name, in the order in which the names stand there."""
+    """Return the ids of the people named in texts, in the order of their names there."""
     named_ids: list[str] = []
     for text in texts:
         with_handles = handles.hide_chat(text)
@@ -608,7 +618,7 @@ def _summary_request(
     scene: Scene,
     settings: Settings,
 ) -> ModelRequest | None:
-    """Return the call that summarises a window; None if there is nothing to write down of it."""
+    """Return the request for a summary of a window; None if the window has nothing to summarise."""
     if not tells_of_anything(window, scene.handles):
         return None
     lines = transcript(window, scene.handles)
@@ -637,12 +647,15 @@ def _summary_request(
 
 
 def _about_stream(scene: Scene) -> str:
-    """Return the channel, its title and its game, as far as they are known: what "this level" in chat is of."""
+    """Return the channel, title and game of a window, those that are known, one a line.
+
+    They explain words like "this level" in chat.
+    """
     handles = scene.handles
     streamer = scene.streamer
     rows = []
     if streamer is not None:
-        # the name stands here once, so that it is known in chat's misspellings and short forms
+        # the name stands here once, so that the model knows its misspellings and short forms in chat
         channel = unhandled(streamer.login)
         rows.append(f"channel: {channel}, which is {handles.handle(streamer.id)}")
     stream = scene.stream
@@ -662,7 +675,7 @@ def _episode(
     kind: EpisodeKind = EpisodeKind.COUNTED,
     model: str = "",
 ) -> NewEpisode:
-    """Return the episode of a window with this summary."""
+    """Return an episode of a window with this summary."""
     times = [line.at for line in window]
     return NewEpisode(
         kind=kind,
@@ -678,9 +691,10 @@ def _episode(
 
 
 # ── without a model ───────────────────────────────────────────────────────────────────────────
-# Who was there, how much was said, what about. Nothing is quoted: only words that two people used, or more.
+# A summary in numbers: who was there, how much was said, and about what. Nothing is quoted but single words that at
+# least two people used.
 
-# How many people, and how many words that came up, a summary in numbers names.
+# A summary in numbers has at most this many people, and this many shared words.
 NAMED = 5
 TOPICS = 5
 _NO_TOPICS = STOPWORDS | {SOMEBODY, "bot"}
@@ -691,7 +705,7 @@ def summary_in_numbers(
     handles: Handles,
     settings: Settings,
 ) -> str:
-    """Return a summary, with mentions, of who spoke most and which words they shared."""
+    """Return a summary of who wrote most, as mentions, and which words these people shared."""
     line_counts: dict[str, int] = {}
     for viewer_id, part in participations(window).items():
         if part.lines:
@@ -707,8 +721,8 @@ def summary_in_numbers(
     if len(most_lines_first) > NAMED:
         people += f" and {len(most_lines_first) - NAMED} more"
     total = sum(line_counts.values())
-    unit = "line" if total == 1 else "lines"
-    summary = f"Chat in numbers: {total} {unit} by {people}"
+    lines_word = "line" if total == 1 else "lines"
+    summary = f"Chat in numbers: {total} {lines_word} by {people}"
     topics = _shared_words(window, named_ids, handles, settings)
     if topics:
         summary += f"; words that came up: {', '.join(topics)}"
@@ -723,8 +737,8 @@ def _shared_words(
 ) -> list[str]:
     """Return the words that several of the named people used, those of most people first.
 
-    Words of other people are left out: the summary names these words and the people in one sentence, and when one of
-    them is erased that sentence goes, with all that was theirs in it.
+    Words of other people are left out. The words and the named people stand in one sentence, and an erasure of any of
+    them deletes it. So no word of somebody erased can stay.
     """
     users_of: dict[str, set[str]] = defaultdict(set)
     for line in window:
@@ -751,5 +765,5 @@ def _shared_words(
 
 
 def _may_be_topic(word: str) -> bool:
-    """Return whether a word says what chat was about: a longer one, of letters, that is none of the commonest."""
+    """Return whether a word may be a topic of chat: more than three letters, and none of the commonest words."""
     return len(word) > 3 and word.isalpha() and word not in _NO_TOPICS

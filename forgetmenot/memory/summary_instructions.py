@@ -1,6 +1,6 @@
-"""What a model is told when it writes summaries, recaps and briefs, and how its answers are read. Pure.
+"""The instructions of a model that writes summaries, recaps and briefs, and how its answers are read. Pure.
 
-How chat is shown to it: memory/transcript. What it is told of notes: memory/extraction.
+How chat is shown to the model: memory/transcript. Instructions about notes: memory/extraction.
 """
 
 import re
@@ -38,7 +38,7 @@ the week or month.{bot}{spoken}
 Answer with JSON: {{"summary": "…", "language": "English name of most of chat's language"}}."""
 )
 
-# Said only of a window that has such lines.
+# These parts are only in the instructions for a window that has such lines.
 REPEATED = ' "KEKW ×37, 30 people" was said 37 times.'
 OF_BOT = """
 - BOT's lines are context, no facts."""
@@ -71,7 +71,7 @@ Answer with JSON: {{"briefs": [{{"person": "P1", "text": "…"}}, …]}}."""
 
 
 def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of an object with these properties, all of them and no others."""
+    """Return the JSON schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -82,21 +82,21 @@ def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 _TEXT = {"type": "string"}
 SCHEMA = _object(summary=_TEXT)
-# a model that names no language has summarised all the same
+# the language is not required: a summary without it is still usable
 SUMMARY_SCHEMA = {**_object(summary=_TEXT, language=_TEXT), "required": ["summary"]}
 BRIEFS_SCHEMA = _object(
     briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)}
 )
-# What notes and summaries are written in, so that they can be compared.
+# All notes and summaries are in one language, so that they can be compared.
 WRITTEN_IN = "English"
 SUMMARY_WORDS = 150
-# Generous, because it is a limit: most words of English are one token or two.
+# Most English words are one token or two. This is more, because it sets a limit.
 TOKENS_PER_WORD = 3
-# Tokens of the JSON around a text.
+# Tokens for the JSON around a text.
 ENVELOPE_TOKENS = 40
 MEMORY_OUTPUT_TOKENS = 3_000
 _REPEATED = re.compile(r" ×\d+, \d+ (?:person|people)\Z")
-# The English name of a language, as a model gives it; nothing longer, for it stands in the next call.
+# The English name of a language. Nothing longer is read, because it goes into the next prompt.
 _LANGUAGE = re.compile(r'"language"\s*:\s*"([A-Z][a-z]{2,19}(?: [A-Z][a-z]{2,19})?)"')
 _SUMMARY = re.compile(r'"summary"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
 
@@ -109,11 +109,11 @@ def memory_request(
     settings: ModelSettings,
     schema: Mapping[str, Any] = SCHEMA,
 ) -> ModelRequest:
-    """Return a call that writes this many words of memory."""
+    """Return the request to a model for a text of this many words."""
     # thoughts count as output: a limit that fits the text alone would leave nothing for it
-    thinks = settings.provider is Provider.GEMINI or bool(settings.thinking)
+    has_thoughts = settings.provider is Provider.GEMINI or bool(settings.thinking)
     output_tokens = MEMORY_OUTPUT_TOKENS
-    if not thinks:
+    if not has_thoughts:
         text_tokens = TOKENS_PER_WORD * words + ENVELOPE_TOKENS
         output_tokens = min(output_tokens, text_tokens)
     return ModelRequest(
@@ -128,8 +128,8 @@ def memory_request(
 
 
 def summary_instructions(lines: Sequence[str]) -> str:
-    """Return the instructions for the summary of a window with these lines of the format above."""
-    # a mark stands right behind the handle; further on somebody may have typed it
+    """Return the instructions for the summary of a window. `lines`: the window as memory/transcript shows it."""
+    # the mark stands right behind the handle; further on in the line somebody may have typed it
     has_spoken_line = any(SPOKEN_MARK in line[:20] for line in lines)
     has_repeated_line = any(_REPEATED.search(line) for line in lines)
     has_line_of_bot = any(line.startswith(f"{BOT}: ") for line in lines)
@@ -143,9 +143,9 @@ def summary_instructions(lines: Sequence[str]) -> str:
 
 
 def read_summary(answer: str) -> str | None:
-    """Return the summary in an answer; None if the answer is not of the shape that was asked for, or empty.
+    """Return the summary in a model's answer; None if it has none or an empty one.
 
-    Of an answer that was cut off at the limit, the whole sentences.
+    If the answer was cut off at its limit, only the whole sentences are returned.
     """
     match = _SUMMARY.search(answer)
     if match is None:
@@ -163,7 +163,7 @@ def read_summary(answer: str) -> str | None:
 
 
 def read_language(answer: str) -> str:
-    """Return the English name of the language that chat is in; empty where that is English, or was not answered."""
+    """Return the English name of the language of chat in an answer; "" for English, or if it has none."""
     match = _LANGUAGE.search(answer)
     if match is None or match[1] == WRITTEN_IN:
         return ""
@@ -171,7 +171,7 @@ def read_language(answer: str) -> str:
 
 
 def read_briefs(answer: str) -> dict[str, str]:
-    """Return the briefs in an answer, by handle; of one that was cut off, those that are whole."""
+    """Return the briefs in a model's answer, by handle. A brief that was cut off is left out."""
     briefs: dict[str, str] = {}
     for entry in answer_items(answer, "briefs") or ():
         if not isinstance(entry, dict):
@@ -179,6 +179,6 @@ def read_briefs(answer: str) -> dict[str, str]:
         handle = entry.get("person")
         text = entry.get("text")
         if isinstance(handle, str) and isinstance(text, str):
-            # of two briefs of one person the first
+            # if a person has two briefs, the first one counts
             briefs.setdefault(handle.strip(), text.strip())
     return briefs

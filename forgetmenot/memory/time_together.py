@@ -1,6 +1,6 @@
-"""Reads the facts of somebody's time here, for cards, prompts, `!streak` and recaps.
+"""Reads facts about somebody's time here, such as streaks and anniversaries, for cards, prompts, `!streak` and recaps.
 
-Where the settings leave it off, nothing is read, and what computes it is not imported.
+If the settings turn it off, nothing is read, and the modules that compute it are not imported.
 """
 
 from collections.abc import Collection
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class Together(NamedTuple):
-    """The facts of one person, and those to congratulate on that nobody did yet."""
+    """The facts about one person's time here. `occasions`: those to congratulate on, which nobody did yet."""
 
     facts: tuple["Fact", ...] = ()
     occasions: tuple["Fact", ...] = ()
 
     def words(self, now: int, language: Language) -> list[str]:
-        """Return today's news and a long streak in words, first what was not told yet."""
+        """Return the facts that are news today, and a long streak, in words. Occasions come first."""
         if not self.facts:
             return []
         from forgetmenot.people.time_together import words_of
 
-        rest = [fact for fact in self.facts if fact not in self.occasions]
-        return words_of([*self.occasions, *rest], now, language)
+        other_facts = [fact for fact in self.facts if fact not in self.occasions]
+        return words_of([*self.occasions, *other_facts], now, language)
 
 
 async def together_with(
@@ -38,14 +38,14 @@ async def together_with(
     settings: Settings,
     now: int,
 ) -> Together:
-    """Return what is worth saying of somebody's time here; nothing of hidden people."""
+    """Return the facts about somebody's time here that are worth saying; none about hidden people."""
     if not settings.people.time_together:
         return Together()
     from forgetmenot.people.time_together import facts_of, to_congratulate
     from forgetmenot.store.time_together import histories
 
-    by_id = await histories(source, [viewer_id], now)
-    history = by_id.get(viewer_id)
+    histories_by_id = await histories(source, [viewer_id], now)
+    history = histories_by_id.get(viewer_id)
     # nobody knows them, or they are hidden
     if history is None:
         return Together()
@@ -61,7 +61,7 @@ async def anniversaries(
     viewer_ids: Collection[str],
     settings: Settings,
 ) -> dict[str, list["Fact"]]:
-    """Return the anniversaries of those who came to a stream, by id."""
+    """Return by id the anniversaries of these viewers on the day of a stream."""
     if not settings.people.time_together:
         return {}
     from forgetmenot.people.time_together import facts_of
@@ -69,17 +69,17 @@ async def anniversaries(
 
     zone = settings.bot.timezone
     ended_at = stream.ended_at or stream.started_at
-    by_id = await histories(source, viewer_ids, ended_at)
-    by_viewer = {}
-    for viewer_id, history in by_id.items():
-        # Streaks are left out: today's is not the one of that evening.
+    histories_by_id = await histories(source, viewer_ids, ended_at)
+    occasions_of = {}
+    for viewer_id, history in histories_by_id.items():
+        # A streak of 0 leaves streaks out: the present one is not the one of that evening.
         occasions = []
         for fact in facts_of(history, 0, ended_at, zone):
-            # what came later is no news of a stream that was over
+            # it became true after the stream
             if fact.since > ended_at:
                 continue
             if fact.is_occasion and fact.is_news(ended_at):
                 occasions.append(fact)
         if occasions:
-            by_viewer[viewer_id] = occasions
-    return by_viewer
+            occasions_of[viewer_id] = occasions
+    return occasions_of

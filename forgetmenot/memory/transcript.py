@@ -1,17 +1,16 @@
-"""The windows of chat that a model summarises: how they are cut, and how they are shown to it. Pure.
+"""Cuts chat into windows, and writes each window as the lines that a model summarises. Pure.
 
-What it is told to write of them: memory/summary_instructions.
+The instructions of that model: memory/summary_instructions.
 
-A window has handles for names, repeats collapsed, one line each:
+The lines have handles for names, and repeats are collapsed:
 
     P3: text                    P3 (to the bot): text
     P1 (spoken): text           KEKW ×37, 30 people
     * P4 subscribed
     BOT: text
 
-llm/offline reads the same format. Commands ("!so") are left out, but for the fact in a
-!remember, which was said like any other. Times are left out: they were a quarter of the tokens, and a small model
-wrote better summaries without them.
+llm/offline reads the same format. Commands ("!so") are left out, except the fact in a !remember, which was said like
+any other. Times are left out: they were a quarter of the tokens, and a small model wrote better summaries without them.
 """
 
 import re
@@ -35,16 +34,16 @@ from forgetmenot.text.small_talk import has_content
 
 # ── windows of chat ───────────────────────────────────────────────────────────────────────────
 
-# Lines of one stream, in order of time, of which one summary is made.
+# Lines of one stream that get one summary, in order of time.
 Window = Sequence[Line]
 
 
 class Cut(Struct, frozen=True):
     """How unread lines are cut into windows. Times in ms, sizes in lines.
 
-    `silence`: how long chat is silent behind a window that is smaller than `smallest`. `closed`: the streams that are
-    over. `everything`: also the remainders. `truncated`: more unread lines follow these. Fewer lines than `largest`
-    wait until the first of them is older than `wait`: a quiet chat costs fewer calls.
+    `silence`: after this time without a line, fewer lines than `smallest` are a window, too. `closed`: the streams that
+    are over. `everything`: all lines are due now. `truncated`: more unread lines follow these. `wait`: fewer lines than
+    `largest` wait until the first of them is this old, so that a quiet chat costs fewer calls.
     """
 
     smallest: int
@@ -60,7 +59,7 @@ class Cut(Struct, frozen=True):
 def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
     """Return the windows that are due among unread lines (in order of time), the oldest first.
 
-    Lines that no summary came of stay in the windows that they were put in for the next try.
+    Lines whose summary failed stay together in the same window for the next try.
     """
     new_lines = []
     windows_to_retry: dict[int, list[Line]] = defaultdict(list)
@@ -80,7 +79,10 @@ def aged(
     largest: int,
     before: int,
 ) -> list[Window]:
-    """Return windows over the lines said before a time (ms), whatever their number."""
+    """Return windows of all lines said before a time (ms), of at most `largest` lines each.
+
+    They do not wait for more lines, because they will be deleted soon.
+    """
     old_lines = [line for line in lines if line.at < before]
     aged_windows: list[Window] = []
     for stream_lines in _by_stream(old_lines).values():
@@ -91,7 +93,7 @@ def aged(
 
 
 def halves(window: Window) -> list[Window]:
-    """Return a window cut in two at its middle; one line stays alone."""
+    """Return the two halves of a window; a window of one line stays whole."""
     middle = len(window) // 2
     if middle == 0:
         return [window]
@@ -99,15 +101,15 @@ def halves(window: Window) -> list[Window]:
 
 
 def waiting_time(tries: int) -> int:
-    """Return the pause (ms) before another try: from two minutes, doubled each time, to 17 hours.
+    """Return the pause (ms) before the next try: two minutes after the first, then doubled each time, at most 17 hours.
 
-    So a line is tried again within the day that it may be kept, however long the model was at fault.
+    It is less than the day for which a line may be kept, so each line is tried again in time.
     """
     return MINUTE << min(tries, 10)
 
 
 def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
-    """Return lines by the id of their stream; None for those outside of streams."""
+    """Return lines by the id of their stream; the key None has those said outside of streams."""
     lines_of: dict[int | None, list[Line]] = defaultdict(list)
     for line in lines:
         lines_of[line.stream_id].append(line)
@@ -131,7 +133,7 @@ def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
 
 
 def _is_enough(lines: Sequence[Line], cut: Cut) -> bool:
-    """Return whether lines fill a window, or have waited for long enough."""
+    """Return whether lines fill a window, or are enough for a small one and have waited long enough."""
     if len(lines) >= cut.largest:
         return True
     if len(lines) < cut.smallest:
@@ -141,7 +143,7 @@ def _is_enough(lines: Sequence[Line], cut: Cut) -> bool:
 
 
 def _is_over(lines: Sequence[Line], cut: Cut) -> bool:
-    """Return whether no more lines are waited for after these: their stream is closed, or chat is silent."""
+    """Return whether no more lines will follow these: their stream is closed, or chat is silent."""
     if cut.everything or lines[0].stream_id in cut.closed:
         return True
     silence = cut.now - lines[-1].at
@@ -154,11 +156,11 @@ def _end(
     *,
     is_over: bool,
 ) -> int | None:
-    """Return where the first window ends: at the longest lull that leaves it large enough, the last of equals.
+    """Return the number of lines in the first window; None if it may still grow.
 
-    None where it may still grow, because the lines are not all there are. Where a full window is there only the larger
-    half of the sizes is looked at: each window costs two calls. For the same reason a few lines that nothing follows
-    (`is_over`) are no window of their own.
+    The window ends at the longest pause in chat that leaves it large enough; of equal pauses at the last one. Each
+    window costs two calls. So a full window is cut in its larger half, and a few lines at the very end are no window of
+    their own.
     """
     total = len(lines)
     if total <= cut.largest and cut.truncated:
@@ -170,25 +172,25 @@ def _end(
         smallest = max(cut.smallest, cut.largest // 2)
     largest = min(cut.largest, total)
     if is_over:
-        # so that what remains is enough for a window, if it can be
+        # the remaining lines should be enough for another window, if possible
         largest = min(largest, total - cut.smallest)
         largest = max(smallest, largest)
 
-    def lull(end: int) -> int:
-        """Return the milliseconds of silence behind the line before `end`."""
+    def pause_after(end: int) -> int:
+        """Return how long chat was silent after the first `end` lines (ms)."""
         last_line = lines[end - 1]
         if end == total:
             return cut.now - last_line.at
         return lines[end].at - last_line.at
 
     possible_ends = range(smallest, largest + 1)
-    return max(possible_ends, key=lambda end: (lull(end), end))
+    return max(possible_ends, key=lambda end: (pause_after(end), end))
 
 
 # ── who is in a window ────────────────────────────────────────────────────────────────────────
 
 
-# Events that nobody took part in: the viewer they name only stands for the channel.
+# Events that count for no viewer: the one they name stands for the channel, or only had something done to them.
 NOT_OF_A_PERSON = frozenset({EventKind.STREAM, EventKind.MODERATION})
 _ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
@@ -198,7 +200,10 @@ _LOWEST_RANK = 3
 def participations(
     window: Window, mentioned: Sequence[str] = ()
 ) -> dict[str, Participation]:
-    """Return who is in a window, by rank and then by lines: the streamer first, last who was only spoken about."""
+    """Return who is in a window and how much they wrote: by rank, then by number of lines.
+
+    People who were only spoken about (`mentioned`) come last.
+    """
     line_counts: Counter[str] = Counter()
     addressed_counts: Counter[str] = Counter()
     ranks: dict[str, int] = {}
@@ -230,9 +235,9 @@ def introduce(
     handles: Handles,
     streamer: str = "",
 ) -> str:
-    """Return who is in a window: "P1 to P32, P1 (streamer), P4 (moderator)".
+    """Return who is in a window, in words: "P1 to P32, P1 (streamer), P4 (moderator)".
 
-    `people`: in the order of their handles. `streamer`: the id of whose channel it is, also where they did not type.
+    `people`: their ids, in the order of their handles. `streamer`: the streamer's id, "" if it is not known.
     """
     roles = {}
     for line in window:
@@ -251,48 +256,49 @@ def introduce(
     return ", ".join([everybody, *introductions])
 
 
-def _range(names: Sequence[str]) -> str:
-    """Return handles in order as their first and last: "P1 to P32"."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{names[0]} to {names[-1]}"
+def _range(ordered_handles: Sequence[str]) -> str:
+    """Return the first and the last of some handles: "P1 to P32"."""
+    if len(ordered_handles) < 2:
+        return "".join(ordered_handles)
+    return f"{ordered_handles[0]} to {ordered_handles[-1]}"
 
 
 # ── how a window is shown ─────────────────────────────────────────────────────────────────────
 
-# This many lines with the same words are shown as one.
-OFTEN = 3
-# Same words of at most this many people stay a line of each: "Germany", to "where are you from?", is a fact about
-# everybody who says it.
-A_FEW = 5
+# This many lines with the same words are collapsed.
+REPEATS_COLLAPSED = 3
+# The same words of at most this many people stay one line for each of them: "Germany", to "where are you from?", is a
+# fact about everybody who says it.
+FEW_PEOPLE = 5
 SPOKEN_MARK = " (spoken): "
 LINE_CHARACTERS = 500
 REPEAT_CHARACTERS = 200
-# Words that begin like a line of somebody's: a name and a colon, said by many, is no line of the one named.
+# Words that look like the beginning of a line of the format. They are quoted, so that "P1: hi", typed by many, does not
+# pass for a line of P1.
 _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 
 
 def shown_lines(window: Window) -> list[Sequence[Line]]:
     """Return the lines of a window in groups, each of which is shown as one line.
 
-    Most lines are a group of their own. Lines with the same words are shown once if there are OFTEN or more: all as one
-    group, or, if at most A_FEW people typed them, the first line of each person.
+    Most lines are a group of their own. At least REPEATS_COLLAPSED lines with the same words become one group. If at
+    most FEW_PEOPLE people typed them, the first line of each person is a group instead.
     """
     lines_by_words: dict[str, list[Line]] = defaultdict(list)
     for line in window:
         if not is_command(line.text):
             lines_by_words[_words_key(line)].append(line)
     groups: list[Sequence[Line]] = []
-    # (the words, who typed them); "" where all who typed them share one group
+    # (key of the words, id of who typed them); "" for the id if everybody shares one group
     shown_before: set[tuple[str, str]] = set()
     for line in window:
         words_key = _words_key(line)
         repeats = lines_by_words[words_key]
-        if not words_key or len(repeats) < OFTEN:
+        if not words_key or len(repeats) < REPEATS_COLLAPSED:
             groups.append([line])
             continue
         people = {repeat.viewer_id for repeat in repeats}
-        if len(people) <= A_FEW:
+        if len(people) <= FEW_PEOPLE:
             key = (words_key, line.viewer_id)
             group = [line]
         else:
@@ -305,7 +311,7 @@ def shown_lines(window: Window) -> list[Sequence[Line]]:
 
 
 def shown_speakers(window: Window) -> set[str]:
-    """Return the ids of those who have a line of their own in the window as it is shown."""
+    """Return the ids of the people with a line of their own in the window as it is shown."""
     speakers = set()
     for group in shown_lines(window):
         first_line = group[0]
@@ -314,12 +320,12 @@ def shown_speakers(window: Window) -> set[str]:
     return speakers
 
 
-# What Twitch reports of these is no news: somebody follows, or keeps a streak, or lost a line.
+# Twitch's reports of these are no news: a follow, a streak, a deleted line.
 _NO_NEWS = frozenset({EventKind.FOLLOW, EventKind.NOTICE, EventKind.MODERATION})
 
 
 def tells_of_anything(window: Window, handles: Handles) -> bool:
-    """Return whether a model has anything to write down of a window.
+    """Return whether a window has something to summarise.
 
     It has not if people only greeted, laughed or used commands.
     """
@@ -334,7 +340,7 @@ def tells_of_anything(window: Window, handles: Handles) -> bool:
 
 
 def transcript(window: Window, handles: Handles) -> list[str]:
-    """Return the window as lines of the format above."""
+    """Return a window as lines of the format that the module describes."""
     transcript_lines: list[str] = []
     for group in shown_lines(window):
         if len(group) > 1:
@@ -348,9 +354,9 @@ def transcript(window: Window, handles: Handles) -> list[str]:
 
 
 def _words_key(line: Line) -> str:
-    """Return by what two lines are the same: their words, an emote once however often it is repeated.
+    """Return the key that lines with the same words share; "" for a line that is always shown by itself.
 
-    Empty for a line that is always shown by itself.
+    Repeated emotes count once in it.
     """
     if line.kind not in {EventKind.MESSAGE, EventKind.ME}:
         return ""
@@ -360,29 +366,30 @@ def _words_key(line: Line) -> str:
 
 
 def _typed_text(line: Line) -> str:
-    """Return what a line says: the caption as it is, or the typed text, of a command only the fact to remember."""
+    """Return what a line says: a caption as it is, and of a command only the fact to remember."""
     if line.kind is EventKind.SPOKEN:
         return line.text
     return spoken_text(line.text)
 
 
 def _collapsed(repeats: Sequence[Line], handles: Handles) -> str:
-    """Return lines with the same words as one: "KEKW ×37, 30 people"."""
-    words = cut(without_repeated_words(repeats[0].text), REPEAT_CHARACTERS)
-    words = handles.hide_chat(words)
-    if _LIKE_A_LINE.match(words):
-        words = f'"{words}"'
+    """Return lines with the same words as one line: "KEKW ×37, 30 people"."""
+    shown_words = cut(without_repeated_words(repeats[0].text), REPEAT_CHARACTERS)
+    shown_words = handles.hide_chat(shown_words)
+    if _LIKE_A_LINE.match(shown_words):
+        shown_words = f'"{shown_words}"'
     people = {line.viewer_id for line in repeats}
     unit = "person" if len(people) == 1 else "people"
-    return f"{words} ×{len(repeats)}, {len(people)} {unit}"
+    return f"{shown_words} ×{len(repeats)}, {len(people)} {unit}"
 
 
 def _transcribed(line: Line, handles: Handles) -> list[str]:
-    """Return the lines of the format for one line of chat: what Twitch reported, what was said, both, or nothing."""
-    # whom moderators hit has no name here: what happened to them is nothing to know about them
+    """Return the lines of the format for one line of chat: Twitch's report, the words said, both, or none."""
+    # moderation is counted in one line for the window: it must not become a fact about a viewer
     if line.kind is EventKind.MODERATION:
         return []
     typed_text = _typed_text(line)
+    # a command without a fact to remember
     if line.text and not typed_text:
         return []
     text = handles.hide_chat(cut(clean(typed_text), LINE_CHARACTERS))
@@ -404,10 +411,10 @@ def _transcribed(line: Line, handles: Handles) -> list[str]:
 
 
 def _report(line: Line, handles: Handles) -> str:
-    """Return what Twitch reported, in its words, with who it was where they do not say it themselves."""
+    """Return Twitch's report, with the viewer's handle in front if the report does not name them."""
     report = handles.hide_chat(line.system_text)
     handle = handles.handle(line.viewer_id)
-    # the viewer of a stream's event only stands for the channel
+    # the viewer of an event about the stream only stands for the channel
     if line.kind is EventKind.STREAM or handle in report.split():
         return report
     return f"{handle}: {report}"

@@ -1,7 +1,7 @@
 """Imports and exports notes as JSON lines. A whole memory moves to another computer as a backup.
 
-- A bad line is refused with its number and the reason; the others are taken.
-- What would bring back somebody erased, or a fact that was to be forgotten, is refused; so is what is here already.
+- A bad line is refused with its number and the reason; the others are imported.
+- Refused are lines that would bring back an erased person or a forgotten fact, and notes that are here already.
 - Imported notes have an episode as evidence, and are permanent unless the line says otherwise.
 """
 
@@ -55,11 +55,12 @@ from forgetmenot.text.words import (
     sentences_of,
 )
 
-# Lines that one transaction writes: another writer waits for some 25 ms, and not for the whole file.
+# Lines that one transaction writes: another writer waits for about 25 ms, and not for the whole file.
 LINES_AT_ONCE = 100
 # Seconds between two such transactions, in which another process may write.
 PAUSE_S = 0.01
-# Numbers are given once: an id near the end of what SQLite can count would leave none for later notes.
+# The highest note id that is taken. A new note gets an id above all others, so an id near SQLite's maximum would leave
+# none for later notes.
 HIGHEST_ID = 2**40
 # Why a line is refused.
 OPTED_OUT = "this person opted out: nothing about them is stored"
@@ -77,14 +78,14 @@ Words = Annotated[
 
 
 class EpisodeLine(msgspec.Struct, frozen=True):
-    """The evidence that a line brings along."""
+    """The episode of a line, as evidence. `key`: the same for all notes of one episode."""
 
     key: Text
     summary: Annotated[str, Meta(max_length=20_000)] = ""
 
 
 class NoteLine(msgspec.Struct, frozen=True):
-    """One line of an import. What an export says beside these keys is passed over."""
+    """One line of an import. Other keys of an export are ignored."""
 
     fact: Text
     scope: Scope = Scope.VIEWER
@@ -104,17 +105,17 @@ class NoteLine(msgspec.Struct, frozen=True):
 
 
 class RefusedLine(NamedTuple):
-    """A line that did not go in."""
+    """A line that was not imported. `line`: its number."""
 
     line: int
     reason: str
 
 
 class ReadLine(NamedTuple):
-    """A line that can be used.
+    """A line that was read and checked.
 
-    `subject`: the person it is about, as an id or a login in lower case; None where it is about nobody. `said_at` and
-    `expires_at` are milliseconds since 1970. `key` and `summary` are its episode's.
+    `subject`: the person it is about, as an id or a login in lower case; None for a fact about the channel. `said_at`,
+    `expires_at`: in ms. `key`, `summary`: those of its episode.
     """
 
     number: int
@@ -143,9 +144,9 @@ async def import_notes(
     now: int,
     privacy: PrivacySettings | None = PRIVACY,
 ) -> ImportReport:
-    """Take in JSON lines, and return what was taken and what was refused. Raises StoreError.
+    """Import JSON lines, and return what was imported and what was refused. Raises StoreError.
 
-    `now`: milliseconds since 1970. `privacy`: what is never stored is refused; None: it is taken.
+    `now` in ms. `privacy`: decides what is never stored; None: everything may be stored.
     """
     report = ImportReport()
     numbered_lines = enumerate(lines, start=1)
@@ -160,7 +161,7 @@ async def import_notes(
         async with db.write() as tx:
             await _write(tx, read_lines, report, now)
         await asyncio.sleep(PAUSE_S)
-    # What was refused may be of somebody who was erased: no cache keeps its words.
+    # A refused line may be about somebody who was erased, so its words must not stay in a cache.
     clear_text_caches()
     report.refused.sort()
     return report
@@ -170,7 +171,7 @@ async def import_notes(
 
 
 class _Screening:
-    """What may be stored of the texts of an import, by the privacy settings; None: all of it."""
+    """Checks the texts of an import by the privacy settings. Without settings, everything may be stored."""
 
     def __init__(self, privacy: PrivacySettings | None) -> None:
         self._privacy = privacy
@@ -178,25 +179,25 @@ class _Screening:
         self.summary = functools.lru_cache(maxsize=1_000)(self._screened_summary)
 
     def fact(self, text: str) -> str:
-        """Return the fact without ages. Raises FactRefused."""
+        """Return a fact without the ages of minors. Raises FactRefused."""
         if self._privacy is None:
             return text
         fact = without_ages(text, self._privacy) or text
         try:
             checked_fact(fact, self._privacy, links=True)
         except FactRefused as refusal:
-            # imports are taken as long as they are
+            # imported facts may have any length
             if not refusal.rule.startswith("length"):
                 raise
         return fact
 
     def words(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """Return the texts, clean and in lower case, without those that are never stored."""
+        """Return the texts that may be stored, clean and in lower case."""
         folded_texts = (clean(text).casefold() for text in texts)
         return tuple(self._allowed(folded_texts))
 
     def _screened_summary(self, text: str) -> str:
-        """Return a summary without the sentences that are never stored."""
+        """Return a summary without the sentences that may not be stored."""
         sentences = sentences_of(_people_only(text))
         return join_sentences(self._allowed(sentences))
 
@@ -215,7 +216,7 @@ def _read_batch(
     screening: _Screening,
     refused: list[RefusedLine],
 ) -> list[ReadLine]:
-    """Return the lines that can be used; each of the others is added to `refused`."""
+    """Return the lines that can be used, and add the others to `refused`. `batch`: (line number, text)."""
     read_lines = []
     for number, text in batch:
         if not text.strip():
@@ -238,7 +239,7 @@ def _read(
     now: int,
     screening: _Screening,
 ) -> ReadLine:
-    """Return a line as it is stored. Raises FactRefused."""
+    """Return a line with its texts checked and its times in ms. Raises FactRefused."""
     fact = _people_only(line.fact)
     if not fact:
         raise FactRefused("the fact is empty")
@@ -271,7 +272,7 @@ def _read(
 
 
 def _subject_of(line: NoteLine) -> str | None:
-    """Return the id or login that a line is about; None if it is about nobody. Raises FactRefused."""
+    """Return the id or login that a line is about; None for a fact about the channel. Raises FactRefused."""
     names_viewer = line.viewer is not None
     if names_viewer != (line.scope is Scope.VIEWER):
         raise FactRefused(
@@ -287,10 +288,10 @@ def _subject_of(line: NoteLine) -> str | None:
 
 
 def _people_only(text: str) -> str:
-    """Return the text, clean, with "somebody" for a mention that is nobody's id."""
+    """Return a text, clean, with "somebody" for mentions that are no viewer's id."""
 
     def checked(match: re.Match[str]) -> str:
-        """Return a mention of an id as it is; "somebody" for one of anything else."""
+        """Return a mention of a viewer's id as it is, and "somebody" for any other."""
         viewer_id = match[1]
         if viewer_id.isdigit() or viewer_id.startswith(PROVISIONAL):
             return match[0]
@@ -300,7 +301,7 @@ def _people_only(text: str) -> str:
 
 
 def _time(key: str, value: str | None) -> int | None:
-    """Return a time in milliseconds since 1970, None if none is given. Raises FactRefused."""
+    """Return a time in milliseconds since 1970; None if `value` is None. Raises FactRefused."""
     if value is None:
         return None
     try:
@@ -318,7 +319,7 @@ async def _write(
     report: ImportReport,
     now: int,
 ) -> None:
-    """Write the lines of a batch that may be stored, with their people and evidence, and count them."""
+    """Store the lines of a batch that may be stored, with their people and evidence. Add to the report."""
     subjects = await _subjects(tx, batch)
     subject_ids = set(subjects.values())
     known_viewers = set(await viewers.existing(tx, subject_ids))
@@ -328,7 +329,7 @@ async def _write(
     report.viewers += await _add_people(tx, accepted, known_viewers, now)
     episode_ids, new_episodes = await _evidence(tx, accepted, now)
     report.episodes += new_episodes
-    # what has no number gets one above those of this memory and of the batch
+    # a line without a note id gets one above those of the memory and of the batch
     highest_id = max([await tx.highest_id("semantic_notes"), *ids_in_use])
     free_ids = count(highest_id + 1)
     new_notes = []
@@ -340,7 +341,7 @@ async def _write(
             note_id=note_id,
             episode_id=episode_id,
             stance="stated",
-            # nobody said it in chat
+            # it was not said in chat
             speaker_id=None,
             addressed=False,
             at=read.said_at,
@@ -358,9 +359,10 @@ async def _accepted(
     known_viewers: Container[str],
     refused: list[RefusedLine],
 ) -> tuple[list[ReadLine], set[int]]:
-    """Return the lines that may be stored, with ids of people alone, and all note ids in use.
+    """Return the lines that may be stored, with the ids of their people, and all note ids in use.
 
-    The others are added to `refused`. A line whose note id is in use gets none.
+    The others are added to `refused`. A line loses its note id if that is in use. `subjects`: the id of the person that
+    each line is about, by line number.
     """
     opted_out = await privacy_choices.opted_out(tx)
     wanted_ids = [read.line.id for read in batch if read.line.id is not None]
@@ -380,7 +382,7 @@ async def _accepted(
         is_stored = fact in stored_facts[viewer_id]
         is_known = viewer_id in known_viewers
         reason = _request_against(tx, read, viewer_id, opted_out, known=is_known)
-        # a number that is free here makes it another note
+        # a line with a free note id is a note of its own, even if the same fact is stored
         if reason is None and is_stored and not id_is_free:
             reason = KNOWN
         if reason is not None:
@@ -398,7 +400,7 @@ async def _accepted(
 
 
 def _new_note(read: ReadLine, note_id: int) -> NewNote:
-    """Return a line as a note with this number."""
+    """Return the note that a line becomes."""
     line = read.line
     return NewNote(
         scope=line.scope,
@@ -418,10 +420,10 @@ def _new_note(read: ReadLine, note_id: int) -> NewNote:
 
 
 async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str]:
-    """Return the id of the person that each line is about, by the line's number.
+    """Return by line number the id of the person that each line is about.
 
-    A file names people by id or by login. A line is left out if its login had several owners and it is not known whose
-    it was when the line was said.
+    A file names people by id or by login. A line is left out if its login had several owners, and nobody knows whose it
+    was when the line was said.
     """
     ids_or_logins = {read.subject for read in batch if read.subject is not None}
     provisional_ids = {provisional_id(login) for login in ids_or_logins}
@@ -433,7 +435,7 @@ async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str
         if id_or_login is None:
             continue
         spans = spans_by_login.get(id_or_login)
-        # a login may be of digits alone
+        # digits are an id, unless they are a known login
         is_new_id = id_or_login.isdigit() and spans is None
         if id_or_login in known_ids or is_new_id:
             subjects[read.number] = id_or_login
@@ -452,7 +454,7 @@ async def _add_people(
     known_viewers: Collection[str],
     now: int,
 ) -> int:
-    """Store the subjects who are new, and everybody who is only mentioned; return the number of new subjects."""
+    """Store the new subjects and everybody who is mentioned; return the number of new subjects."""
     subjects = {read.subject for read in accepted if read.subject is not None}
     new_subjects = subjects.difference(known_viewers)
     everybody = set(new_subjects)
@@ -461,6 +463,7 @@ async def _add_people(
     logins: dict[str, str | None] = {}
     for viewer_id in sorted(everybody):
         login = viewer_id.removeprefix(PROVISIONAL)
+        # the id of a person who is only known by login contains that login
         is_provisional = login != viewer_id
         logins[viewer_id] = login if is_provisional and is_login(login) else None
     await viewers.add_unseen(tx, logins, now)
@@ -472,8 +475,11 @@ async def _evidence(
     accepted: Sequence[ReadLine],
     now: int,
 ) -> tuple[list[int], int]:
-    """Return the episode of each line, and the number of new ones: one for each key, or one of the line's own."""
-    # notes of one episode have one key, also if they come in several imports
+    """Return the episode id of each line, and how many episodes are new.
+
+    Lines with the same key share an episode; a line without a key gets its own.
+    """
+    # an earlier import may have brought an episode with the same key
     keys = {read.key for read in accepted if read.key is not None}
     known_episodes = await episodes.ids_by_key(tx, sorted(keys))
     free_ids = count(await tx.highest_id("episodes") + 1)
@@ -507,11 +513,15 @@ def _request_against(
     *,
     known: bool,
 ) -> str | None:
-    """Return why the person it is about would not want a line to be stored, or None."""
+    """Return why the subject's privacy requests refuse a line; None if they do not.
+
+    `known`: the subject is stored here. `opted_out`: the ids of those who opted out.
+    """
     if viewer_id is None:
         return None
     if viewer_id in opted_out:
         return OPTED_OUT
+    # -1 if they were not erased; somebody who came back after an erasure is known again
     erased_at = tx.requests.erased_at(viewer_id)
     if erased_at >= 0 and (not known or read.said_at <= erased_at):
         return ERASED
@@ -521,15 +531,15 @@ def _request_against(
 
 
 def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
-    """Return the line without mentions of people who were erased, and its summary without sentences about them.
+    """Return a line without people who were erased: "somebody" in the fact, no sentences about them in the summary.
 
-    As in an erasure, a name without an @ counts only if no word looks like it.
+    A login without an @ counts as a name only if no ordinary word looks like it, as in an erasure.
     """
     if not tx.requests.has_erasures():
         return read
 
     def with_mention(match: re.Match[str]) -> str:
-        """Return a word that is the login of somebody erased as a mention, any other as it is."""
+        """Return the login of an erased person as a mention, and any other word as it is."""
         word = match[0]
         login = word.removeprefix("@").casefold()
         is_name = word.startswith("@") or is_distinct(login)
@@ -571,13 +581,14 @@ async def export_notes(
     subject_id: str | None = None,
     status: str | None = None,
 ) -> AsyncIterator[dict[str, object]]:
-    """Yield every note with all that is known of it, in order of ids.
+    """Yield the notes as lines of an export, in order of their ids.
 
-    Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
+    People who opted out or were banned are left out, because whoever gets the file does not know that. `subject_id`:
+    only this person's notes, even if they are hidden. `status`: only notes of this status.
     """
     last_id = 0
     while True:
-        # in the reader's thread: making the notes of a page would hold the event loop for 10 to 15 ms
+        # in the reader's thread, because making a page of notes would hold up the event loop for 10 to 15 ms
         read_page = functools.partial(
             notes.page, subject_id=subject_id, status=status, after=last_id
         )
@@ -605,14 +616,14 @@ async def export_notes(
                 continue
             line = _exported(note, logins)
             episode_id = first_episodes.get(note.id)
-            # some may be deleted meanwhile
+            # the episode may have been deleted meanwhile
             if episode_id in evidence:
                 line["episode"] = evidence[episode_id]
             yield line
 
 
 def _exported(note: Note, logins: Mapping[str, str]) -> dict[str, object]:
-    """Return a note as an export's line, still without its episode."""
+    """Return a note as a line of an export, still without its episode."""
     expires_at = None
     if note.expires_at is not None:
         expires_at = iso(note.expires_at)
@@ -620,7 +631,7 @@ def _exported(note: Note, logins: Mapping[str, str]) -> dict[str, object]:
     return {
         **unchanged,
         "viewer": note.subject_id,
-        # the channel has none
+        # None for the channel
         "login": logins.get(note.subject_id or ""),
         "confidence": round(note.confidence, 4),
         "observed_at": iso(note.last_confirmed_at),
