@@ -329,6 +329,7 @@ async def _carry_out_requests(
         # the copy may have been made before an erasure was finished
         for viewer_id in await privacy_choices.erasures_due(db, now):
             await erase_rows(db, viewer_id, now)
+        # deleted rows leave their bytes in the file until it is rebuilt
         wipe_due = await channel_state.read(db, WIPE_DUE)
         if wipe_due and await db.wipe_deleted(thorough=True):
             async with db.write() as tx:

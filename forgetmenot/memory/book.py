@@ -127,10 +127,10 @@ async def _sentences(
     )
     entries = []
     stored_episodes = await episodes.get_many(source, episode_ids)
-    times_of = await episodes.sentence_times(source, stored_episodes)
+    sentence_times_of = await episodes.sentence_times(source, stored_episodes)
     for episode in await visible_episodes(source, stored_episodes, suppression_filter):
         for sentence in sentences_of(episode.summary):
-            said_at = times_of[episode.id].get(sentence)
+            said_at = sentence_times_of[episode.id].get(sentence)
             entry = Entry(
                 table="episodes",
                 id=episode.id,
@@ -201,9 +201,9 @@ def _scores(
     for shares in asked_stems:
         weights = [_weight(entry_stems, shares) for entry_stems in stems_of]
         # how many entries have the word, with those that have a near word counted in part
-        having = sum(weights) or 1
+        entries_with_word = sum(weights) or 1
         # A word that few entries have says most about which one is meant.
-        rarity = math.log(1 + len(entries) / having)
+        rarity = math.log(1 + len(entries) / entries_with_word)
         for position, weight in enumerate(weights):
             scores[position] += rarity * weight
     scores = relative_to_best(scores)
@@ -253,7 +253,7 @@ async def with_places(
     entries: Sequence[Entry],
     now: int,
 ) -> list[Entry]:
-    """Return entries with their stream, their minutes in it, and the link to that second of its video."""
+    """Return entries with their stream, their minutes in it, and the link into its video."""
     # An entry of a note has no stream yet: it gets the one that was on when the note was first said.
     times = [entry.at for entry in entries if entry.stream_id is None]
     stream_at = await streams.on_at(source, times)

@@ -208,7 +208,10 @@ class BriefWriter(MemoryWriter):
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> list[Note]:
-        """Return a viewer's notes that a brief may use, the most important first: no hearsay, nothing suppressed."""
+        """Return a viewer's notes that a brief may use, the most important first.
+
+        No hearsay, and nothing that is suppressed or belongs to another persona.
+        """
         now = self._clock.now()
         persona = current_persona(settings)
         shown_notes = []

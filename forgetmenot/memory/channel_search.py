@@ -85,10 +85,10 @@ async def search(
     if not question_words:
         return []
     shares_of = {word: _near_keys(word, table) for word in question_words}
-    counts = await _note_counts(source, shares_of, table)
+    note_counts = await _note_counts(source, shares_of, table)
     highest_id = await source.highest_id("semantic_notes")
-    terms = _terms(shares_of.values(), counts, highest_id)
-    scores = await _word_scores(source, terms, counts)
+    terms = _terms(shares_of.values(), note_counts, highest_id)
+    scores = await _word_scores(source, terms, note_counts)
     fitting_scores = _with_rarest_words(scores, terms)
     best_ids = _best(fitting_scores, CANDIDATES)
     candidates = []
@@ -107,6 +107,7 @@ def asks_what_is_sensitive(question: str) -> bool:
     without_mark = question.replace("?", " ")
     if states_sensitive(without_mark):
         return True
+    # a whole question ("who plays the cello?") is a sentence, which was checked above
     if asks_for_person_in_sentence(question):
         return False
     # single words ("diabetes") are no sentence: the two sentences are tried that would answer them
@@ -127,17 +128,17 @@ async def _note_counts(
     all_keys: set[int] = set()
     for shares in shares_of.values():
         all_keys.update(shares)
-    counts = await note_words.notes_by_word(source, all_keys)
+    note_counts = await note_words.notes_by_word(source, all_keys)
     for word, shares in shares_of.items():
         # a word with near words is in the word table, so it is spelt correctly
         is_listed = len(shares) > 1
-        is_in_notes = not counts.keys().isdisjoint(shares)
+        is_in_notes = not note_counts.keys().isdisjoint(shares)
         if is_listed or is_in_notes:
             continue
         shares.update(_spellings(word, table))
         spelling_counts = await note_words.notes_by_word(source, shares.keys())
-        counts.update(spelling_counts)
-    return counts
+        note_counts.update(spelling_counts)
+    return note_counts
 
 
 def _near_keys(word: str, table: WordTable | None) -> dict[int, float]:
@@ -163,18 +164,19 @@ def _spellings(word: str, table: WordTable | None) -> dict[int, float]:
 
 def _terms(
     all_shares: Iterable[Mapping[int, float]],
-    counts: Mapping[int, int],
+    note_counts: Mapping[int, int],
     note_count: int,
 ) -> list[_Term]:
     """Return the words of the question with their rarity, the rarest first.
 
-    `all_shares`: the `shares` of each. `note_count`: the number of all notes.
+    `all_shares`: the `shares` of each word. `note_counts`: how many notes have each word, by its key. `note_count`: the
+    number of all notes.
     """
     terms = []
     for shares in all_shares:
         notes_with_word = 0.0
         for key, share in shares.items():
-            notes_with_word += share * counts.get(key, 0)
+            notes_with_word += share * note_counts.get(key, 0)
         # a word that no note has counts like a word of one note
         notes_with_word = min(max(notes_with_word, 1.0), note_count)
         terms.append(_Term(rarity(notes_with_word, note_count), shares))
@@ -182,10 +184,10 @@ def _terms(
     return terms
 
 
-def _lookups(terms: Iterable[_Term], counts: Mapping[int, int]) -> _Lookups:
+def _lookups(terms: Iterable[_Term], note_counts: Mapping[int, int]) -> _Lookups:
     """Choose which words make candidates: the rarest, until about MOST_READ notes have them.
 
-    `terms`: the rarest first. `counts`: how many notes have each word, by its key.
+    `terms`: the rarest first. `note_counts`: how many notes have each word, by its key.
     """
     candidate_keys: list[list[int]] = []
     common_keys: list[list[int]] = []
@@ -195,15 +197,15 @@ def _lookups(terms: Iterable[_Term], counts: Mapping[int, int]) -> _Lookups:
         term_keys: list[int] = []
         common_term_keys: list[int] = []
         for key in term.shares:
-            count = counts.get(key, 0)
-            if count == 0:
+            note_count = note_counts.get(key, 0)
+            if note_count == 0:
                 continue
             # the first word is read in any case: without it there would be no candidates
-            if count <= reads_left or not has_candidates:
+            if note_count <= reads_left or not has_candidates:
                 term_keys.append(key)
-                reads_left -= count
+                reads_left -= note_count
                 has_candidates = True
-            elif count <= MOST_COMPARED:
+            elif note_count <= MOST_COMPARED:
                 common_term_keys.append(key)
         candidate_keys.append(term_keys)
         common_keys.append(common_term_keys)
@@ -213,10 +215,13 @@ def _lookups(terms: Iterable[_Term], counts: Mapping[int, int]) -> _Lookups:
 async def _word_scores(
     source: Source,
     terms: Sequence[_Term],
-    counts: Mapping[int, int],
+    note_counts: Mapping[int, int],
 ) -> dict[int, float]:
-    """Return the scores of the candidates by their words; `terms`: the rarest first."""
-    lookups = _lookups(terms, counts)
+    """Return the scores of the candidates by their words.
+
+    `terms`: the rarest first. `note_counts`: how many notes have each word, by its key.
+    """
+    lookups = _lookups(terms, note_counts)
     scores: dict[int, float] = defaultdict(float)
     for term, keys in zip(terms, lookups.candidate_keys, strict=True):
         # a note counts once for each term, by the nearest of its words: that comes first
@@ -306,12 +311,12 @@ def _meaning_scores(
 def _few_of_each(ranked: Iterable[Recalled], limit: int) -> list[Recalled]:
     """Return the best notes: at most `limit`, and at most PER_SUBJECT of each viewer and of the channel."""
     shown: list[Recalled] = []
-    counts: Counter[str | None] = Counter()
+    number_shown: Counter[str | None] = Counter()
     for hit in ranked:
         if len(shown) == limit:
             break
         subject_id = hit.note.subject_id
-        if counts[subject_id] < PER_SUBJECT:
-            counts[subject_id] += 1
+        if number_shown[subject_id] < PER_SUBJECT:
+            number_shown[subject_id] += 1
             shown.append(hit)
     return shown

@@ -94,7 +94,7 @@ async def _first_sentences(
     stored_episodes = await episodes.between(
         source, stream.id, stream.started_at - 1, END_OF_TIME
     )
-    times_of = await episodes.sentence_times(source, stored_episodes)
+    sentence_times_of = await episodes.sentence_times(source, stored_episodes)
     first_sentences = []
     for episode in stored_episodes:
         if episode.summary == NOTHING:
@@ -103,7 +103,9 @@ async def _first_sentences(
         for sentence in sentences_of(suppressed.without(episode.summary)):
             published_sentence = about_the_named(sentence, names)
             if published_sentence:
-                said_at = times_of[episode.id].get(sentence, episode.started_at)
+                said_at = sentence_times_of[episode.id].get(
+                    sentence, episode.started_at
+                )
                 first_sentences.append((said_at, published_sentence))
                 break
     return first_sentences

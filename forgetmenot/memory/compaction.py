@@ -292,6 +292,7 @@ class Compactor:
         # where chat is kept for only an hour, COUNTED_BEFORE would count half of it before a model can read it
         head_start = min(COUNTED_BEFORE, longest_age // 4)
         said_before = self._clock.certain() - longest_age + head_start
+        # each round reads READ_AT_ONCE lines at most
         while True:
             number_before = len(report.episodes)
             lines = await self._unread_lines()

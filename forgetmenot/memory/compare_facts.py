@@ -564,6 +564,7 @@ def _difference(old: _Reading, new: _Reading) -> _Difference:
     for root, word in old.content.items():
         if root in new.content:
             continue
+        # a typo in either fact makes another stem of the same word
         for new_root in only_new:
             if _is_same_word(word, new.content[new_root]):
                 only_new.remove(new_root)

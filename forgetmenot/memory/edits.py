@@ -255,7 +255,7 @@ async def _write_episode(
 
 
 async def _live(tx: Transaction, note_id: int) -> Note:
-    """Return a note that may be changed. Raises FactRefused (not_found, not_live)."""
+    """Return a note that is in use and so may be changed. Raises FactRefused (not_found, not_live)."""
     note = await notes.get(tx, note_id)
     if note is None:
         raise FactRefused("not_found")

@@ -137,8 +137,9 @@ class Ingest:
         return len(self._queue)
 
     def take(self, item: ChatEvent | Redaction, addressed: bool = False) -> None:  # noqa: FBT001, FBT002  # a fact about the line
-        """Queue a line or a clear. `addressed`: the line speaks to the bot."""
+        """Queue a line, or a clear: what Twitch took away. `addressed`: the line speaks to the bot."""
         if isinstance(item, Redaction):
+            # it came as a line of chat, but becomes no event (store/counts adds the lines up)
             self._counts.update(("lines", "other"))
             self._push(item)
             return
@@ -163,7 +164,8 @@ class Ingest:
     ) -> None:
         """Queue what the bot itself wrote, as context for summaries.
 
-        Twitch sends it back as a line of chat, which is dropped by its user id. `user_id`: the bot's, if known.
+        Twitch sends it back as a line of chat, which is dropped by its user id. `login` and `user_id`: the bot's, if
+        known.
         """
         bot_id = user_id or self.own_id or "bot"
         name = login or bot_id
@@ -582,10 +584,9 @@ async def _dated_redactions(
     batch: Sequence[TakenLine | Redaction],
     now: int,
 ) -> list[Redaction]:
-    """Return the clears of a batch, dated no later than they came in. A later date would clear lines to come.
+    """Return the clears of a batch, none dated later than it came in: a later one would clear lines to come.
 
-    Clears and lines have the time of Twitch's clock, which may be ahead of ours. The newest line shows how far at
-    least.
+    Their times are those of Twitch's clock, which may be ahead of ours. The newest line shows what time it is there.
     """
     redactions: list[Redaction] = []
     if not any(isinstance(item, Redaction) for item in batch):
