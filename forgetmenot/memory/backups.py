@@ -128,6 +128,7 @@ class Backups:
         if not copies or await self._changed_since(copies[0]):
             await make(self._db, at=now, keep=keep)
         elif len(copies) > keep:
+            # the setting was lowered since
             await asyncio.to_thread(backup.delete_old_copies, self._db.path, keep)
         self._checked_at = now
 

@@ -285,9 +285,11 @@ def _with_minutes(
     """Return an entry with its minutes and link; unchanged if it was outside of a stream."""
     if stream is None:
         return entry
-    first = minute_of(entry.at, stream.started_at)
-    last = minute_of(entry.until, stream.started_at)
-    minutes = first if first == last else f"{first}–{last}"
+    first_minute = minute_of(entry.at, stream.started_at)
+    last_minute = minute_of(entry.until, stream.started_at)
+    minutes = first_minute
+    if last_minute != first_minute:
+        minutes = f"{first_minute}–{last_minute}"
     link = "" if video is None else video.link(entry.at, now)
     return replace(entry, minutes=minutes, link=link)
 

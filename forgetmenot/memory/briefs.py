@@ -117,6 +117,7 @@ class BriefWriter(MemoryWriter):
         """
         settings = self._settings()
         if not settings.memory.briefs:
+            # somebody switched briefs off: the stored ones are deleted
             async with self._db.write() as tx:
                 await episodes.drop_briefs(tx)
             return 0
@@ -366,6 +367,7 @@ async def _changed_since(
     for note in await notes.of_subject(tx, last_brief.viewer_id, ENDED):
         # a note that is new may replace one that the brief left out: the model sees what it replaces
         concerns_brief = note.id in last_brief.notes or note.superseded_by in new_ids
+        # a note that is newer than the brief was never in it
         if not concerns_brief or _is_newer(note, last_brief):
             continue
         if suppressed.allows(note):
@@ -382,7 +384,7 @@ async def _changed_since(
 
 def _is_newer(note: Note, last_brief: Brief) -> bool:
     """Return whether a note is newer than a brief. A note corrected by hand keeps its id but is newer."""
-    # both may be of the same millisecond
+    # of the same millisecond: the note is older if the brief was made of it
     if note.created_at == last_brief.made_at:
         return note.id not in last_brief.notes
     return note.created_at > last_brief.made_at

@@ -85,7 +85,8 @@ async def search(
     if not question_words:
         return []
     shares_of = {word: _near_keys(word, table) for word in question_words}
-    note_counts = await _note_counts(source, shares_of, table)
+    note_counts = await _note_counts(source, shares_of)
+    await _add_spellings(source, shares_of, note_counts, table)
     highest_id = await source.highest_id("semantic_notes")
     terms = _terms(shares_of.values(), note_counts, highest_id)
     scores = await _word_scores(source, terms, note_counts)
@@ -117,18 +118,28 @@ def asks_what_is_sensitive(question: str) -> bool:
 
 async def _note_counts(
     source: Source,
-    shares_of: Mapping[str, dict[int, float]],
-    table: WordTable | None,
-) -> Mapping[int, int]:
-    """Return how many notes have each word, by its key, and add to `shares_of` what misspelt words may mean.
+    shares_of: Mapping[str, Mapping[int, float]],
+) -> dict[int, int]:
+    """Return how many notes have each word that counts as one of the question, by its key.
 
-    `shares_of`: for each word of the question, the keys of the words that count as it, and how much each counts. A word
-    counts as misspelt if no note has it and it has no near words.
+    `shares_of`: for each word of the question, the keys of the words that count as it, and how much each counts.
     """
     all_keys: set[int] = set()
     for shares in shares_of.values():
         all_keys.update(shares)
-    note_counts = await note_words.notes_by_word(source, all_keys)
+    return await note_words.notes_by_word(source, all_keys)
+
+
+async def _add_spellings(
+    source: Source,
+    shares_of: Mapping[str, dict[int, float]],
+    note_counts: dict[int, int],
+    table: WordTable | None,
+) -> None:
+    """Add what misspelt words may mean to `shares_of`, and the numbers of their notes to `note_counts`.
+
+    A word counts as misspelt if no note has it and it has no near words.
+    """
     for word, shares in shares_of.items():
         # a word with near words is in the word table, so it is spelt correctly
         is_listed = len(shares) > 1
@@ -138,7 +149,6 @@ async def _note_counts(
         shares.update(_spellings(word, table))
         spelling_counts = await note_words.notes_by_word(source, shares.keys())
         note_counts.update(spelling_counts)
-    return note_counts
 
 
 def _near_keys(word: str, table: WordTable | None) -> dict[int, float]:

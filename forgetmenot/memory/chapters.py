@@ -72,6 +72,7 @@ async def chapters_of(
     if not begins:
         raise InputError(reason("no_chapters"))
     # A chapter ends where the next begins, the last with the stream.
+    # While the stream is on it has no end, and its last chapter no length.
     ended_at = stream.ended_at or 0
     last_end = max(0, ended_at - video_begins_at)
     ends = [*begins[1:], last_end]

@@ -118,7 +118,7 @@ class Compactor:
     async def run_pass(
         self, *, closing: bool = False, everything: bool = False
     ) -> PassReport:
-        """Summarise what is due and return a report, which has the model's failure if it failed. Raises StoreError.
+        """Summarise what is due, and return a report. If the model fails, its `trouble` says so. Raises StoreError.
 
         `everything`: do not wait for more lines. `closing`: also everything, but for at most CLOSING_S seconds.
         """
@@ -229,6 +229,7 @@ class Compactor:
     ) -> None:
         """Write the episode of a window, or record the failure of its summary. Raises StoreError."""
         try:
+            # asyncio.gather returned it; raised again, it is handled by its kind
             if isinstance(result, BaseException):
                 raise result
             await self._write(result, report)

@@ -361,7 +361,7 @@ async def _replace_by_hand(
     at: int,
     episode_id: int,
 ) -> None:
-    """Supersede a note by one with a new fact. The new note takes over its number."""
+    """Supersede a note by a new version with this fact. The new version takes over its number."""
     active_notes = await notes.of_subject(tx, old.subject_id, LIVE)
     unchanged_fields = {name: getattr(old, name) for name in _UNCHANGED_BY_EDIT}
     edited_note = NewNote(
@@ -395,7 +395,7 @@ async def _replace_by_hand(
     await merge.supersede_contradicted(
         tx, other_notes, edited_note, source, edited_id, at
     )
-    # a note's number is its own: the old version gets a new one
+    # people know a note by its number: the new version takes it over, and the old version gets the other one
     await notes.swap_numbers(tx, old.id, edited_id)
 
 
@@ -427,7 +427,7 @@ def _request_about(
     note: Note,
     at: int,
 ) -> PrivacyRequest:
-    """Return the privacy request by which the subject of a note has it removed, or brings it back."""
+    """Return a privacy request of the subject of a note. `kind`: REMOVE or BRING_BACK."""
     stems = fact_stems(note.fact)
     return source.requests.of_words(
         kind, note.subject_id, stems, note_id=note.id, at=at

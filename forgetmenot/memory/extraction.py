@@ -224,6 +224,7 @@ class Extractor(MemoryWriter):
     ) -> None:
         """Merge what the model proposed for an episode, or try it again later. Raises StoreError."""
         try:
+            # asyncio.gather returned it; raised again, it is handled by its kind
             if isinstance(answer, BaseException):
                 raise answer
         except ModelBlocked:
@@ -466,15 +467,15 @@ def nearest_notes(
     """
     summary_stems = telling_stems(summary)
     stems_of: dict[int, frozenset[str]] = {}
-    notes_with: Counter[str] = Counter()
+    note_counts: Counter[str] = Counter()
     for note in candidates:
         note_text = " ".join((note.fact, *note.topics, *note.asked_with))
         stems_of[note.id] = telling_stems(note_text)
-        notes_with.update(stems_of[note.id])
+        note_counts.update(stems_of[note.id])
 
     def rarity(stem: str) -> float:
         """Return the weight of a stem, which is larger the fewer notes have it."""
-        return math.log(1 + len(candidates) / notes_with[stem])
+        return math.log(1 + len(candidates) / note_counts[stem])
 
     def fit(note: Note) -> tuple[float, float]:
         """Return the sort key: the weight of the shared words, then how fresh the note is."""
@@ -483,13 +484,13 @@ def nearest_notes(
         return shared_weight, freshness(note, now)
 
     nearest: list[Note] = []
-    shown_of: Counter[str | None] = Counter()
+    number_shown: Counter[str | None] = Counter()
     for note in sorted(candidates, key=fit, reverse=True):
         if len(nearest) == KNOWN_IN_ALL:
             break
-        if shown_of[note.subject_id] < KNOWN_PER_SUBJECT:
+        if number_shown[note.subject_id] < KNOWN_PER_SUBJECT:
             nearest.append(note)
-            shown_of[note.subject_id] += 1
+            number_shown[note.subject_id] += 1
     return nearest
 
 

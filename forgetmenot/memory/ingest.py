@@ -107,6 +107,7 @@ class Ingest:
         self._db = db
         self._stream_tracker = stream_tracker
         self._clock = clock
+        # the bot's user id, once it has signed in
         self.own_id = ""
         self._settings = settings
         # when (ms) a message, a person's lines or the whole chat were cleared, by _cleared_key. A line of it that

@@ -723,6 +723,7 @@ def _windows(
         if event is None:
             return
         waiting_lines.append(event)
+        # a line out of order must not set the time back, but a new stream may be older than the last one
         newest_at = event.at if stream_ends else max(newest_at, event.at)
 
 
@@ -737,8 +738,8 @@ def _ends_of_windows(
 
     `everything`: their stream is over, so all lines go into windows.
     """
-    # Windows are cut of lines that have a number of the store. These were never stored,
-    # so each has its place in the list as its number.
+    # Windows are cut by the numbers that lines have in the database. These lines were never stored: each gets its
+    # index as its number.
     lines = []
     for number, event in enumerate(waiting_lines):
         lines.append(_line(number, event, from_bot=False))

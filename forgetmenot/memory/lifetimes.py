@@ -62,7 +62,10 @@ def extended_end(
 
 
 def becomes_past(note: Note) -> bool:
-    """Return whether a note becomes a past one when its time is over. Else it expires."""
+    """Return whether a note becomes a past one when its time is over: it was to last longer than LONGEST_PASSING.
+
+    Any other note expires then.
+    """
     if note.expires_at is None:
         return False
     return note.expires_at - note.last_confirmed_at > LONGEST_PASSING
