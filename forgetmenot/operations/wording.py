@@ -349,7 +349,7 @@ def _help_command(result: OperationResult, language: Language) -> str:
 def _erased(result: OperationResult, language: Language) -> str:
     """Return what an erasure searched and found, and the code of its receipt."""
     doubtful = _texts_in_doubt("chat", result, language)
-    values = {**result.data, **_counts(result.data, language)}
+    values = {**_in_words(result.data, language), **_counts(result.data, language)}
     line = language("chat.erased", **values, left=doubtful)
     return _with_receipt("chat", result, language, line)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.domain import OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import (
     ENGLISH,
@@ -21,6 +22,7 @@ from forgetmenot.languages import (
 from forgetmenot.operations import actions
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.policy import RULES
+from forgetmenot.operations.wording import chat_line
 from forgetmenot.prompt import assemble, blocks
 from forgetmenot.reply.output_filters import claims_action
 from forgetmenot.reply.triggers import TriggerKind
@@ -252,3 +254,10 @@ def test_no_button_of_the_dock_has_a_tooltip_that_names_a_command_of_chat() -> N
         tooltips = {**tables["does"], **tables["page"]["does"]}
         for name in buttons:
             assert not re.findall(r"![a-z]\w*", tooltips.get(name, "")), (code, name)
+
+
+def test_chat_is_told_of_an_erasure_with_the_decimal_of_its_language() -> None:
+    data = {"found": 0, "files": 1, "mb": 1.5}
+    result = OperationResult(ok=True, code="erased", data=data)
+    assert "1 Datei (1,5 MB)" in chat_line(result, in_language("de"))
+    assert "1 file (1.5 MB)" in chat_line(result)
