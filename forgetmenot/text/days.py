@@ -5,6 +5,7 @@ of this computer. No text of this module names it: where the streamer lives is n
 """
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,6 +40,8 @@ def local_time(ms: int, zone: str) -> datetime:
     return moment.replace(tzinfo=None)
 
 
+# Asked of the same notes at each message; without a zone the C library looks for a new one each time.
+@lru_cache(maxsize=4_096)
 def day_of(ms: int, zone: str) -> date:
     """Return the calendar day of a moment."""
     return local_time(ms, zone).date()
