@@ -27,7 +27,13 @@ from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.meaning import WordTable
 from forgetmenot.text.questions import is_question, speaks_of_self
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.words import key_of_line, stem, words_of_line
+from forgetmenot.text.words import (
+    LINES_CACHED,
+    key_of_line,
+    stem,
+    text_cache,
+    words_of_line,
+)
 
 MOST_LINES = 6
 # The newest lines, of the people asked for or of anybody, that are compared with the question.
@@ -147,8 +153,13 @@ class _AskedWord:
                     continue
                 near_stem = table.stem_of(near_number)
                 self._shares.setdefault(near_stem, NEAR_WEIGHT * nearness)
+        # by what lines are found that may have a word which counts (`_marks_of`)
+        self.marks = set(self._shares)
         # a word that the table does not list may be misspelt
-        self._misspelt = word if number is None else None
+        self._misspelt: str | None = None
+        if number is None:
+            self._misspelt = word
+            self.marks.add(word[:UNTOUCHED_BY_SLIPS])
 
     def shares_in(self, lines: "_LineWords") -> dict[str, float]:
         """Return the words of lines that count as this one, each with how much: 1 for its forms."""
@@ -165,12 +176,34 @@ class _AskedWord:
         return shares
 
 
-class _LineWords:
-    """The words of some lines: by word, the places of the lines that have it; and the words by stem and beginning."""
+# The same lines are compared with one question after the other.
+@text_cache(LINES_CACHED)
+def _marks_of(text: str) -> frozenset[str]:
+    """Return the stems of a line's words, and their first letters: what it may share with an asked word."""
+    marks: set[str] = set()
+    for line_word in words_of_line(text):
+        marks.add(stem(line_word))
+        marks.add(line_word[:UNTOUCHED_BY_SLIPS])
+    return frozenset(marks)
 
-    def __init__(self, lines: Sequence[PromptLine]) -> None:
+
+class _LineWords:
+    """The words of those lines that may share something with a question.
+
+    `places`: by word, the places of its lines. `by_stem`, `by_beginning`: the words that have one.
+    """
+
+    def __init__(
+        self, lines: Sequence[PromptLine], asked_words: Iterable[_AskedWord]
+    ) -> None:
+        asked_marks: set[str] = set()
+        for asked_word in asked_words:
+            asked_marks |= asked_word.marks
         self.places: dict[str, list[int]] = defaultdict(list)
         for place, line in enumerate(lines):
+            # most lines share nothing, and need not be read word by word
+            if asked_marks.isdisjoint(_marks_of(line.text)):
+                continue
             for line_word in words_of_line(line.text):
                 self.places[line_word].append(place)
         self.by_stem: dict[str, list[str]] = defaultdict(list)
@@ -185,7 +218,7 @@ def _sharing(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> list[PromptLine]:
     """Return the lines that share enough of the question's rarer words, best first; of equal ones the newest first."""
-    line_words = _LineWords(lines)
+    line_words = _LineWords(lines, asked_words)
     scores = [0.0] * len(lines)
     for asked_word in asked_words:
         shares = _shares_of_lines(asked_word, line_words)
