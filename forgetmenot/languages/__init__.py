@@ -159,7 +159,8 @@ class Reason(str):
 
 def reason(code: str, /, **values: object) -> Reason:
     """Return a reason by its key in the table [reason]. Values may be reasons. Raises KeyError."""
-    text = Reason(ENGLISH.reason_text(code, values))
+    in_english = ENGLISH.reason_text(code, values)
+    text = Reason(in_english)
     text.code = code
     text.values = values
     return text
@@ -205,7 +206,8 @@ def _texts_by_key(table: Mapping[str, object], prefix: str) -> Texts:
     for name, value in table.items():
         key = prefix + name
         if isinstance(value, Mapping):
-            texts |= _texts_by_key(value, f"{key}.")
+            inner_texts = _texts_by_key(value, f"{key}.")
+            texts |= inner_texts
         elif isinstance(value, list):
             text_for_one, text_for_more = value
             texts[key] = (text_for_one, text_for_more)
@@ -218,9 +220,9 @@ def _texts_by_key(table: Mapping[str, object], prefix: str) -> Texts:
 def languages() -> dict[str, str]:
     """Return the languages that there are: code and own name."""
     folder = resources.files(__name__)
-    file_names = sorted(file.name for file in folder.iterdir())
+    file_names = [file.name for file in folder.iterdir()]
     names: dict[str, str] = {}
-    for file_name in file_names:
+    for file_name in sorted(file_names):
         if file_name.endswith(".toml"):
             code = file_name.removesuffix(".toml")
             names[code] = in_language(code)("name")
@@ -233,11 +235,15 @@ def in_language(language: str = "en") -> Language:
     # The settings may say anything: a path out of this folder, or a name that some systems refuse
     # to look for.
     may_be_code = language.isalpha() and len(language) < _MAX_CODE
-    file = resources.files(__name__) / f"{language}.toml"
-    if not may_be_code or not file.is_file():
+    if not may_be_code:
+        return in_language("en")
+    folder = resources.files(__name__)
+    file = folder / f"{language}.toml"
+    if not file.is_file():
         return in_language("en")
     text = file.read_text(encoding="utf-8")
-    return Language(tomllib.loads(text), language)
+    tables = tomllib.loads(text)
+    return Language(tables, language)
 
 
 # What stands where no language is chosen: on the command line.
