@@ -733,11 +733,13 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
 
 # A value that changes when more may have to be left unmentioned: by this list, a cleared line, or a privacy request.
 Revision = tuple[object, ...]
-# Asked for every reply: each part reads an index, or a table of a few rows.
+# Asked for every reply: each part reads a short index, or a table of a few rows. By itself SQLite would count retracted
+# notes in the index of everybody's: with 60,000 notes 2 ms of each reply.
 _REVISION = """
 SELECT
     (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
-    (SELECT count(*) FROM semantic_notes WHERE status = 'retracted' AND subject_id IS NOT NULL),
+    (SELECT count(*) FROM semantic_notes INDEXED BY notes_removed
+        WHERE status = 'retracted' AND subject_id IS NOT NULL),
     (SELECT coalesce(max(cleared_at), 0) FROM episodes WHERE cleared_at IS NOT NULL),
     (SELECT coalesce(max(value), '0') FROM channel_state WHERE name = 'privacy_requests')
 """
