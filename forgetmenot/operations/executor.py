@@ -369,7 +369,7 @@ class Executor(Struct, kw_only=True):
     async def _store_undone(self, row: LoggedAction, action: Action | None) -> None:
         """Store that an action was undone. Raises StoreError."""
         if action is not None and action.mode:
-            # Twitch reports it as well, but a proposal may come before that.
+            # Until Twitch reports it, the policy would deny the mode as one that is on already.
             self.mode_off(action.mode)
         async with self.db.write() as tx:
             await action_logs.set_revert(

@@ -51,8 +51,8 @@ async def run(
         return OperationResult(ok=False, code=f"refused:{refusal.rule}", target=target)
     except (InputError, SettingsError) as error:
         return OperationResult(ok=False, code="input", data={"sentence": str(error)})
-    # The streamer expects the next reply to know the change. For a change by chat, the prefix stays as it is, because
-    # the provider has it in its cache.
+    # After a change by chat the prefix stays the same text, which providers have in their cache, unless something in it
+    # may not be shown any more (reply/prefix).
     if result.ok and operation.edits_memory and asker.surface is Surface.DOCK:
         await context.refresh()
     return result

@@ -270,7 +270,7 @@ async def latest(
     statuses: Iterable[ActionStatus] = tuple(ActionStatus),
 ) -> list[LoggedAction]:
     """Return the newest rows with one of those statuses, newest first."""
-    # From the newest id backwards: the limit is reached after a few rows.
+    # From the newest id backwards, until the limit is reached.
     condition = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
     return await _actions_where(source, condition, list(statuses), limit)
 

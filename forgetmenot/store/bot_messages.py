@@ -318,7 +318,7 @@ async def recently_sent(
     if not commands:
         condition += f" AND {_IS_NO_COMMAND}"
     condition += " ORDER BY at DESC, id DESC LIMIT ?"
-    # The newest are the first that the index on the time gives, whatever the table holds.
+    # The indexes, of all replies and of one viewer's, are in the order of time: nothing is sorted.
     newest_first = await _messages_where(source, condition, *values, limit)
     return newest_first[::-1]
 

@@ -130,7 +130,7 @@ async def withdrawn_since(
     at: int,
 ) -> list[Note]:
     """Return a subject's superseded and retracted notes whose history has a change after a time (ms)."""
-    # The history has an index by note and time, so few rows are read, whatever the subject has.
+    # The history has an index by note and time: of each such note one entry is looked up.
     later = (
         "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
     )
@@ -558,7 +558,7 @@ async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
 
 
 # ── the daily sweep ─────────────────────────────────────────────────────────────────────────
-# Each query is short at any size of the memory: it uses an index, or reads one viewer's notes.
+# No query reads the notes of everybody: each uses an index, or reads those of one viewer or of the channel.
 
 
 _MAY_END = "n.status = 'active' AND n.pinned = 0 AND n.source_kind <> 'import'"

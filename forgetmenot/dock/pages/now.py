@@ -97,7 +97,7 @@ async def standing(context: DockContext) -> Item:
 
 def _first_trouble(state: BotState) -> str:
     """Return the trouble that a streamer would mend first; empty if all is well."""
-    # Without its file nothing is remembered, and without a log-in nothing is sent: the later ones may follow from it.
+    # A missing log-in keeps the bot from its channel as well, so it comes before the trouble with the connection.
     return (
         state.file_trouble
         or state.login_trouble
@@ -128,7 +128,7 @@ async def _limits(context: DockContext, used_today: prices.CountsByModel) -> Ite
     """Return for each limit what was spent, what may be, and the share of it; None where no limit is set."""
     limits = context.settings().limits
     used_in_stream: prices.CountsByModel = {}
-    # A count of each look: it is left out where nothing is limited by it.
+    # It is counted at each look, so only where a limit of the stream is set.
     if limits.tokens_per_stream or limits.money_per_stream:
         used_in_stream = await _used_in_stream(context)
     return {
@@ -163,7 +163,7 @@ def _limit(
     money: float,
 ) -> Item | None:
     """Return what was spent of one limit, in money if the limit is; None if there is none."""
-    # Both may be set: money is what a streamer thinks in.
+    # Where both are set, money is shown.
     if money:
         return _money_limit(context, used, money)
     if tokens:
@@ -207,7 +207,7 @@ def _token_limit(language: Language, used: int, limit: int) -> Item:
 async def history(context: DockContext, limit: int = FEED_LIMIT) -> list[Item]:
     """Return the newest of what happened, oldest first."""
     db = context.db
-    # Chat is most of it: of each other kind a share is read, so that the rest fits.
+    # Chat is most of it: of each other kind fewer items are read.
     replies_limit = limit // 3
     share = limit // 5
     replies = await bot_messages.listing(db, replies_limit)
