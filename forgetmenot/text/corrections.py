@@ -163,6 +163,8 @@ def _with_value(
         is_old_value = names[0].casefold() == old_value.casefold()
         if not is_old_value and _found(fact, re.escape(old_value)):
             return _replaced(fact, names[0], new_name)
+    if _CALLED.match(right):
+        return _with_new_name(fact, old_value, new_name)
     # With its article and an adjective, if the new value has an article: "a nurse" becomes "a
     # teacher", "a red car" "a bike".
     if _OPENS_WITH_ARTICLE.match(right):
@@ -170,6 +172,19 @@ def _with_value(
         if with_article is not None:
             old_value = with_article[0]
     return _replaced(fact, old_value, right)
+
+
+def _with_new_name(fact: str, old: str, name: str) -> str | None:
+    """Return the fact with the name that something is called now; None if it has no such thing, or several.
+
+    `old`: the name until now, which is replaced, or the thing, which is kept: "a cat called Max".
+    """
+    place = _found(fact, re.escape(old))
+    if place is None:
+        return None
+    if _A_NAME.fullmatch(place[0]):
+        return _replaced(fact, old, name)
+    return _replaced(fact, old, f"{place[0]} called {name}")
 
 
 def _with_object(fact: str, typed: str) -> str | None:

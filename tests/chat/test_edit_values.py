@@ -24,6 +24,8 @@ CHANGED = [
     ("lives in Oslo", "Oslo -> Bergen", "lives in Bergen"),
     ("has a cat called Mia", "cat is now called Max", "has a cat called Max"),
     ("has a cat called Mia", "Mia is now Max", "has a cat called Max"),
+    ("has a cat named Mia", "Mia is now called Max", "has a cat named Max"),
+    ("has a cat", "cat is now called Max", "has a cat called Max"),
     ("has a cat called Mia", "cat is now Max", "has a cat called Max"),
     (
         "favourite game is Celeste",
