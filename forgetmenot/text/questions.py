@@ -149,9 +149,14 @@ def opens_as_question(text: str) -> bool:
     return _QUESTION_WORD_INSIDE.search(text) is not None
 
 
+def without_called_names(text: str) -> str:
+    """Return a line without the @names that it begins with, to whom it is said."""
+    return _CALLS_SOMEBODY.sub("", text).strip()
+
+
 def is_question(text: str) -> bool:
     """Return whether a line asks something: by its mark, or by its words behind a called name."""
-    line = _CALLS_SOMEBODY.sub("", text).strip()
+    line = without_called_names(text)
     bare_line = line.rstrip("!")
     if bare_line.endswith(("?", "？")):
         return True

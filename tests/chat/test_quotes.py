@@ -207,6 +207,23 @@ async def test_the_dock_removes_a_quote(chat: Chat) -> None:
     assert await texts(chat) == []
 
 
+@pytest.mark.parametrize("called", ["@forgetmenot_bot", "@bob", "@nobody, @bob"])
+async def test_a_line_said_to_somebody_by_name_is_kept(chat: Chat, called: str) -> None:
+    await chat.say("alice", f"{called} stairs are ladders that gave up")
+    answer = await chat.say("carol", "!quote alice")
+    assert answer is not None
+    assert answer.startswith("Kept in the book")
+    (text,) = await texts(chat)
+    assert "stairs are ladders that gave up" in text
+
+
+async def test_a_line_said_to_somebody_may_hold_no_command(chat: Chat) -> None:
+    await chat.say("alice", "@bob <script>stairs</script>")
+    answer = await chat.say("carol", "!quote alice")
+    assert answer == "I don't store commands or code."
+    assert await texts(chat) == []
+
+
 @pytest.mark.parametrize("cause", ["deleted in chat", "hidden"])
 async def test_what_goes_while_it_is_being_quoted_is_no_quote(
     chat: Chat,

@@ -23,6 +23,7 @@ from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, cut
 from forgetmenot.text.days import iso_day
 from forgetmenot.text.mentions import MENTION, defang, with_names
+from forgetmenot.text.questions import without_called_names
 
 # Lines of chat that are looked through for one that can be kept.
 LINES_READ = 100
@@ -114,7 +115,8 @@ async def _checked_words(request: Request, typed: str) -> str:
     category = never_stored(words, privacy)
     if not words or category is not None:
         raise FactRefused(f"sensitive:{category or 'minor_age'}")
-    fault = text_fault(words)
+    # said to somebody by name: only what would begin a note like that is odd
+    fault = text_fault(without_called_names(words))
     if fault is not None:
         raise FactRefused(fault)
     return await with_mentions(request.db, words)
