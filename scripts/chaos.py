@@ -139,6 +139,8 @@ async def broken_promises(db: Database, now: int) -> int:
 
 
 LINES = 330
+# this line of the world is an import instead
+IMPORT_AT = LINES - 40
 EVERY = 5 * MINUTE  # so that the world is longer than a day, and chat ages out in it
 POINTS = (
     "commit",
@@ -230,11 +232,12 @@ async def play(folder: Path) -> None:
 async def step(bot: Bot, keeper: backups.Backups, number: int) -> None:
     """What happens at one line of the world."""
     now = bot.clock.now()
-    if number == LINES - 40:
+    if number == IMPORT_AT:
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=now)
     elif is_wish(number):
         login = OPTED_OUT if number % 12 == 3 else ERASED
         command = "!optout" if login == OPTED_OUT else "!forgetme"
+        # each asks once, in the first twelve lines after half of the world, and then says nothing
         if number < LINES // 2 + 13:
             await bot.hear(line(number, now, login, command))
             if login == ERASED:
@@ -330,7 +333,7 @@ async def world_account(place: Path) -> Figures:
     expected = {
         f"m{number}"
         for number in range(LINES)
-        if number != LINES - 40 and not is_wish(number)
+        if number != IMPORT_AT and not is_wish(number)
     }
     sent = (
         Counter((place / "witness").read_text().split())
@@ -564,32 +567,28 @@ ODD = [
     None,
 ]
 MODES: tuple[str | Exception | Callable[[ModelRequest], str], ...] = (
-    *(
-        "",
-        " \n",
-        "null",
-        "[]",
-        "{}",
-        "42",
-        '"summary"',
-        "not JSON at all",
-        "<html>502</html>",
-        '```json\n{"notes": 1}\n```',
-    ),
-    *(
-        '{"summary": null}',
-        '{"summary": 5}',
-        '{"summary": ""}',
-        '{"text": "P1 spoke."}',
-        '{"summary": "P1 sp',
-    ),
-    *(
-        '{"summary": "\\ud800"}',
-        '{"summary": "P99 won."}',
-        '{"summary": "\u200b\u200b"}',
-        json.dumps({"notes": ODD}),
-    ),
-    *("<think>Let me see.</think>", "[" * 50_000, "x" * 2_000_000),
+    "",
+    " \n",
+    "null",
+    "[]",
+    "{}",
+    "42",
+    '"summary"',
+    "not JSON at all",
+    "<html>502</html>",
+    '```json\n{"notes": 1}\n```',
+    '{"summary": null}',
+    '{"summary": 5}',
+    '{"summary": ""}',
+    '{"text": "P1 spoke."}',
+    '{"summary": "P1 sp',
+    '{"summary": "\\ud800"}',
+    '{"summary": "P99 won."}',
+    '{"summary": "\u200b\u200b"}',
+    json.dumps({"notes": ODD}),
+    "<think>Let me see.</think>",
+    "[" * 50_000,
+    "x" * 2_000_000,
     lambda request: json.dumps({"summary": request.prompt[:3_000]}),
     lambda request: json.dumps(
         {
@@ -683,6 +682,8 @@ DISKS = {
     "moved": "no_op",
 }
 MENDED = ("max_page_count = 1000000000", "query_only = OFF")
+# lines before the disk fails, and as many after
+HALF = 50
 
 
 async def disks(folder: Path) -> Figures:
@@ -691,49 +692,60 @@ async def disks(folder: Path) -> Figures:
     for name, mended in itertools.product(DISKS, (True, False)):
         path = folder / f"{name} {mended}" / "memory.sqlite3"
         clock = ManualClock(NOON)
-        with contextlib.ExitStack() as damage:
-            async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
-                writer = bot.db._writer  # noqa: SLF001  # as a failing disk would
-                for number in range(100):
-                    if number == 50:
-                        await bot.settle()
-                        await writer.execute_fetchall(f"PRAGMA {DISKS[name]}")
-                        if name == "locked":
-                            other = damage.enter_context(
-                                contextlib.closing(
-                                    sqlite3.connect(path, isolation_level=None)
-                                )
-                            )
-                            other.execute("BEGIN IMMEDIATE")
-                        elif name == "moved":
-                            damage.callback(
-                                path.rename(path.with_name("away")).replace, path
-                            )
-                    bot.ingest.take(
-                        line(
-                            number,
-                            clock.now(),
-                            text=f"try {number} " + "of many levels " * 30,
-                        )
-                    )
-                with contextlib.suppress(ForgetMeNotError):
-                    await bot.ingest.flush()
-                if mended:
-                    damage.close()
-                    # of the present connection: the file may have been put back
-                    for pragma in MENDED:
-                        await bot.db._writer.execute_fetchall(f"PRAGMA {pragma}")  # noqa: SLF001
-                    await bot.settle()
+        await _chat_on_failing_disk(path, clock, name, mended=mended)
         async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
             await bot.settle()
             ids = [row[0] for row in await bot.db.rows("SELECT id FROM events")]
-            figures["lost"] += (100 if mended else 50) - min(
-                len(set(ids)), 100 if mended else 50
-            )
+            expected = 2 * HALF if mended else HALF
+            figures["lost"] += max(0, expected - len(set(ids)))
             figures["doubled"] += len(ids) - len(set(ids))
             figures["promises broken"] += await broken_promises(bot.db, clock.now())
         figures["disks"] += 1
     return figures
+
+
+async def _chat_on_failing_disk(
+    path: Path, clock: ManualClock, name: str, *, mended: bool
+) -> None:
+    """Say so many lines, let the disk fail, say as many again; it is mended before the bot stops, or after."""
+    with contextlib.ExitStack() as damage:
+        async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
+            for number in range(HALF):
+                bot.ingest.take(_long_line(number, clock))
+            await bot.settle()
+            await _break_disk(bot, path, name, damage)
+            for number in range(HALF, 2 * HALF):
+                bot.ingest.take(_long_line(number, clock))
+            with contextlib.suppress(ForgetMeNotError):
+                await bot.ingest.flush()
+            if mended:
+                damage.close()
+                # of the present connection: the file may have been put back
+                for pragma in MENDED:
+                    await bot.db._writer.execute_fetchall(f"PRAGMA {pragma}")  # noqa: SLF001
+                await bot.settle()
+
+
+async def _break_disk(
+    bot: Bot, path: Path, name: str, damage: contextlib.ExitStack
+) -> None:
+    """Make the disk fail. What another program does to the file ends with `damage`."""
+    writer = bot.db._writer  # noqa: SLF001  # as a failing disk would
+    await writer.execute_fetchall(f"PRAGMA {DISKS[name]}")
+    if name == "locked":
+        other = damage.enter_context(
+            contextlib.closing(sqlite3.connect(path, isolation_level=None))
+        )
+        other.execute("BEGIN IMMEDIATE")
+    elif name == "moved":
+        moved = path.rename(path.with_name("away"))
+        damage.callback(moved.replace, path)
+
+
+def _long_line(number: int, clock: ManualClock) -> ChatEvent:
+    """Return a line so long that a few of them need a new page of the file."""
+    text = f"try {number} " + "of many levels " * 30
+    return line(number, clock.now(), text=text)
 
 
 async def flips(folder: Path, dice: random.Random, rounds: int) -> Figures:
@@ -748,6 +760,7 @@ async def flips(folder: Path, dice: random.Random, rounds: int) -> Figures:
     for _ in range(rounds):
         await clock.advance(SECOND)
         damaged = bytearray(whole)
+        # not in SQLite's header of a hundred bytes: without that it is no database at all
         damaged[dice.randrange(100, len(damaged))] ^= 1 << dice.randrange(8)
         path.with_name(path.name + "-wal").unlink(missing_ok=True)
         path.write_bytes(damaged)

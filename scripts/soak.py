@@ -224,6 +224,7 @@ class Chat:
             if self.paused.is_set() or not self.heard():
                 continue
             login = f"viewer_{self.dice.randrange(PEOPLE)}"
+            # of sixty lines three speak to the bot, one is deleted, and one is by somebody who opted out
             kind = self.number % 60
             words = (
                 f"the {self.number} run of level {self.dice.randrange(99)} went well"
@@ -258,6 +259,7 @@ class Chat:
                 await self.typed(erased, f"i play the {ERASED_MARK}{number} {piece}")
             await self.typed(leaver, "!optout")
             await self.typed(erased, "!forgetme")
+            # the command rate limit grants one more answer after ten seconds
             await asyncio.sleep(12)
             await self.typed(erased, "!forgetme confirm")
         self.wished = True
@@ -353,11 +355,9 @@ async def live(folder: Path, minutes: float) -> Figures:
             message.reply_to.id for message in sim.sent if message.reply_to is not None
         )
         figures = await _account(folder, chat)
-    growth = (
-        sizes[-1] / sizes[len(sizes) // 4]
-        if len(sizes) > 4 and sizes[len(sizes) // 4]
-        else 0.0
-    )
+    # compared with a quarter of the time, by when everything that is used is loaded
+    settled_size = sizes[len(sizes) // 4] if len(sizes) > 4 else 0
+    growth = sizes[-1] / settled_size if settled_size else 0.0
     return {
         "lines": chat.number,
         "answers": len(sim.sent),
