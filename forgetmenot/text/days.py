@@ -40,7 +40,8 @@ def local_time(ms: int, zone: str) -> datetime:
     return moment.replace(tzinfo=None)
 
 
-# Asked of the same notes at each message; without a zone the C library looks for a new one each time.
+# Asked of the same notes at each message; without a zone the C library looks for a new one each time. A computer whose
+# own zone changes meanwhile shows it at the next start.
 @lru_cache(maxsize=4_096)
 def day_of(ms: int, zone: str) -> date:
     """Return the calendar day of a moment."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.errors import InputError
 from forgetmenot.past_chat.chat_file import PastChat
+from forgetmenot.text.days import day_of
 
 UNTIL = 1_800_000_000_000
 Said = tuple[str, str, str]
@@ -32,9 +33,11 @@ def zone(monkeypatch: pytest.MonkeyPatch, name: str) -> Iterator[None]:
         pytest.skip("the zone of a process is a thing of POSIX")
     monkeypatch.setenv("TZ", name)
     time.tzset()
+    day_of.cache_clear()
     yield
     monkeypatch.undo()
     time.tzset()
+    day_of.cache_clear()
 
 
 def ms(moment: str) -> int:

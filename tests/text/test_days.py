@@ -115,6 +115,7 @@ def test_without_a_zone_a_day_is_that_of_this_computer(
 ) -> None:
     monkeypatch.setenv("TZ", "Pacific/Auckland")
     time.tzset()
+    day_of.cache_clear()
     try:
         evening = ms("2024-05-09T18:00", "UTC")
         assert written_days(evening, evening + HOUR, "") == "Friday, 10 May 2024"
@@ -126,3 +127,4 @@ def test_without_a_zone_a_day_is_that_of_this_computer(
     finally:
         monkeypatch.undo()
         time.tzset()
+        day_of.cache_clear()
