@@ -36,14 +36,14 @@ from forgetmenot.text.words import (
 )
 
 MOST_LINES = 6
-# The newest lines, of the people asked for or of anybody, that are compared with the question.
+# Only this many of the newest lines are compared with a question.
 MOST_COMPARED = 100
-# The last words of a question that are looked for. Hundreds of them, each compared with thousands of words, would hold
-# up the whole bot for seconds.
+# Only this many words of a question are looked for, its last ones. Hundreds of words, each compared with thousands,
+# would hold up the whole bot for seconds.
 MOST_ASKED_WORDS = 40
-# How near a word's meaning must be to that of a word of the question (a cosine).
+# A word counts as a word of the question if their meanings are at least this near (a cosine).
 LEAST_NEARNESS = 0.4
-# What part of the best line's score a line must have.
+# A line needs at least this part of the best line's score.
 LEAST_OF_BEST = 0.5
 # Letters at the beginning of a word that are hardly ever wrong.
 UNTOUCHED_BY_SLIPS = 2
@@ -60,10 +60,10 @@ async def search(
     question_ids: Collection[str],
     table: WordTable | None,
 ) -> list[PromptLine]:
-    """Return the lines of these people that fit what is asked, the newest first, at most MOST_LINES.
+    """Return the lines of these people that fit a question, the newest first, at most MOST_LINES.
 
     `viewer_ids`: None for the lines of anybody. `until`: when the question was asked (ms); later lines are left out.
-    `question_ids`: the ids of the question's own lines, which are no answer. `now` in ms. Raises StoreError.
+    `now` in ms. Raises StoreError.
     """
     if viewer_ids is not None and not viewer_ids:
         return []
@@ -82,10 +82,10 @@ async def search(
     allowed = frozenset(settings.privacy.allow_categories)
     if viewer_ids is None:
         lines = _without_chants(lines)
-        # of somebody who was asked about by name it may be shown, here it would answer "who has …?"
+        # Nothing sensitive is shown, even if the settings allow it: it would answer "who has …?" with a person's name.
         allowed = frozenset()
     if query.is_general:
-        # "what do you know about me?" has no word to look for: what people said of themselves answers it
+        # a general question has no word to look for; what people said about themselves answers it
         newest_first = reversed(lines)
         best_first = [line for line in newest_first if speaks_of_self(line.text)]
     else:
@@ -94,13 +94,16 @@ async def search(
         best_first = _sharing(lines, asked_words)
     showable = _showable(best_first, allowed, settings.privacy.never_store)
     shown = list(islice(showable, MOST_LINES))
-    # chosen by how well they fit, shown in order of time
+    # the best lines are chosen, and then put in order of time
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)
     return shown
 
 
 def _without_chants(lines: Sequence[PromptLine]) -> list[PromptLine]:
-    """Return the lines whose words only one person typed: what many shout alike stands in the chat, in one line."""
+    """Return the lines whose words only one person typed.
+
+    Words that many shout alike are shown with the present chat, as one line.
+    """
     people_by_words: dict[str, set[str | None]] = defaultdict(set)
     for line in lines:
         people_by_words[key_of_line(line.text)].add(line.viewer_id)
@@ -111,7 +114,10 @@ def _statements(
     lines: Iterable[PromptLine],
     question_ids: Collection[str],
 ) -> list[PromptLine]:
-    """Return the lines that state something, without those of the question."""
+    """Yield the lines that state something and may be shown.
+
+    `allowed`: the sensitive categories that may be shown. `never_store`: what the settings never store.
+    """
     statements = []
     for line in lines:
         if line.event_id in question_ids:
@@ -138,11 +144,11 @@ def _showable(
 
 
 class _AskedWord:
-    """A word of the question, to be compared with the words of lines."""
+    """A word of the question, ready to be compared with the words of lines."""
 
     def __init__(self, word: str, table: WordTable | None) -> None:
         word_stem = stem(word)
-        # by stem, each word that counts as it, with how much (0 to 1)
+        # by stem: how much words of that stem count as this word (0 to 1)
         self._shares = {word_stem: 1.0}
         number = None
         if table is not None:
@@ -162,7 +168,7 @@ class _AskedWord:
             self.marks.add(word[:UNTOUCHED_BY_SLIPS])
 
     def shares_in(self, lines: "_LineWords") -> dict[str, float]:
-        """Return the words of lines that count as this one, each with how much: 1 for its forms."""
+        """Return the words of the lines that count as this one, each with how much it counts (0 to 1)."""
         shares = {}
         for word_stem, share in self._shares.items():
             for line_word in lines.by_stem.get(word_stem, ()):
@@ -232,7 +238,7 @@ def _sharing(
             fitting.append(place)
 
     def rank(place: int) -> tuple[float, int, int]:
-        """Return the sort key: the best last, and of equal ones the newest."""
+        """Return the sort key: the larger the better, and for equal scores the newer."""
         line = lines[place]
         return scores[place], line.at, line.id
 
@@ -244,7 +250,7 @@ def _shares_of_lines(
     asked_word: _AskedWord,
     line_words: _LineWords,
 ) -> dict[int, float]:
-    """Return how much the nearest word of each line counts as an asked one, by the place of the line."""
+    """Return how much the nearest word of a line counts as an asked one, by the place of the line."""
     shares: dict[int, float] = {}
     for line_word, share in asked_word.shares_in(line_words).items():
         for place in line_words.places[line_word]:

@@ -1,6 +1,6 @@
-"""Which of some texts a word stands in, in any form, in other words or misspelt. Pure.
+"""Finds the texts that have a word, in any form, in words of nearly the same meaning, or misspelt. Pure.
 
-The notes of a person have one index (memory/note_index), the newest episodes another (memory/past_episodes).
+The notes of a person have one such index (memory/note_index), the newest episodes another (memory/past_episodes).
 """
 
 import math
@@ -14,17 +14,18 @@ from string import ascii_lowercase
 from forgetmenot.text.meaning import WordTable
 from forgetmenot.text.words import stem, trigrams
 
-# Letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl".
+# This many letters at the end of a stem may differ from its words: the stem of "skies" is "sky", of "ability" "abl".
 CHANGED_BY_STEMMING = 2
-# The number of stems, the nearest that the texts have, that count for a stem of nearly the same meaning.
+# This many stems of nearly the same meaning count as a stem: the nearest of those in the texts.
 NEAR_STEMS = 8
-# What a stem of the same meaning counts, beside the stem itself.
+# How much a stem of the same meaning counts; the stem itself counts 1.
 NEAR_WEIGHT = 0.5
-# What a word counts that is one slip of the finger away; others count this times the share of common trigrams.
+# How much a word counts that is one typing slip away. Other similar spellings count this times their share of common
+# trigrams.
 SPELT_WEIGHT = 0.9
-# The share of common trigrams that a word needs to count as a spelling of another.
+# A word counts as a spelling of another if they share this part of their trigrams.
 LEAST_SHARED = 0.3
-# Of shorter words (in letters) each is one slip away from many.
+# Shorter words (in letters) are not compared by spelling: each is one slip away from many others.
 SHORTEST_SLIP = 4
 # A slip changes this many trigrams of a word at most.
 TRIGRAMS_OF_SLIP = 4
@@ -33,23 +34,23 @@ LAST_CHARACTER = "\U0010ffff"
 
 
 class WordIndex:
-    """Which of some texts each word stands in.
+    """The words of some texts, and the texts that have each word.
 
-    A word counts whole where a form of it stands (the same stem), in part where a word of nearly the same meaning does,
-    and, unless the table lists it, where a word that is spelt nearly so does: chat is typos.
-    Texts are named by their places, in the order in which they were added; without a table no word is near.
+    A form of a word (the same stem) counts 1, a word of nearly the same meaning less. Chat has many typos, so a similar
+    spelling counts less, too, if the table does not list the word. Without a table no word is near in meaning. A text
+    is meant by its place, a number that the caller gives it.
     """
 
     def __init__(self, table: WordTable | None = None) -> None:
         self._table = table
-        # by word: the texts that it stands in
+        # by word: the places of the texts that have it
         self._places: dict[str, array[int]] = {}
-        # the words that the table lists, by their stem's number there
+        # the words of texts that the table lists, by their stem's number there
         self._listed: dict[int, list[str]] = {}
-        # the words that it does not list, sorted
+        # the words of texts that it does not list, sorted
         self._unlisted: list[str] = []
-        # the words that have each trigram, of those texts whose spelling counts; not read late, which would be on the
-        # event loop
+        # By trigram: the words that have it, of texts whose spelling counts. It is filled with the index, in the
+        # reader's thread: the first question would fill it on the event loop.
         self._words_with: dict[str, list[str]] = defaultdict(list)
 
     def add(
@@ -59,9 +60,9 @@ class WordIndex:
         *,
         spelling: bool = False,
     ) -> None:
-        """Add the words of a text.
+        """Add the words of the text at a place. Places must ascend.
 
-        `spelling`: a misspelt word of a query may mean one of them.
+        `spelling`: a misspelt word of a query may mean one of these words.
         """
         for word in words:
             places = self._places.get(word)
@@ -70,7 +71,7 @@ class WordIndex:
             places.append(place)
 
     def _add_word(self, word: str, *, spelling: bool) -> "array[int]":
-        """Add a word that no text had before, and return the list of its places, which is empty."""
+        """Add a word that no text had before, and return the empty list of its places."""
         places = self._places[word] = array("I")
         number = self._number(word)
         if number is None:
@@ -83,17 +84,17 @@ class WordIndex:
         return places
 
     def _number(self, word: str) -> int | None:
-        """Return the table's number of a word's stem; None if the table does not list it."""
+        """Return the table's number of a word's stem, or of a stem; None if the table does not list it."""
         if self._table is None:
             return None
         return self._table.number(word)
 
     def places(self, word: str) -> Sequence[int]:
-        """Return the texts that a word stands in as it is, ascending; a text twice where it stands there twice."""
+        """Return the places of the texts that have this very word, ascending. A text that has it twice comes twice."""
         return self._places.get(word, ())
 
     def forms(self, word: str) -> list[str]:
-        """Return the words of the texts that have the same stem."""
+        """Return the words of the texts that have the same stem as a word."""
         word_stem = stem(word)
         forms: list[str] = []
         number = self._number(word_stem)
@@ -111,9 +112,9 @@ class WordIndex:
         return forms
 
     def like(self, word: str, *, spelling: bool = True) -> dict[str, float]:
-        """Return the words of the texts that count as this one, each with its share: how much it counts (0 to 1).
+        """Return the words of the texts that count as this one, each with how much it counts (0 to 1).
 
-        Forms of the word count 1. Without `spelling` no word counts for being spelt nearly so.
+        Forms of the word count 1. `spelling`: similar spellings count, too.
         """
         shares = dict.fromkeys(self.forms(word), 1.0)
         number = self._number(stem(word))
@@ -121,14 +122,17 @@ class WordIndex:
             for near_word, nearness in self._near_in_meaning(number):
                 shares.setdefault(near_word, NEAR_WEIGHT * nearness)
             return shares
-        # only a word that the table does not list may be a slip of the finger
+        # a word that the table lists is spelt right
         if spelling and len(word) >= SHORTEST_SLIP:
             for similar_word, similarity in self._near_in_spelling(word):
                 shares.setdefault(similar_word, SPELT_WEIGHT * similarity)
         return shares
 
     def _near_in_meaning(self, number: int) -> Iterator[tuple[str, float]]:
-        """Yield the texts' words of the stems nearest to a stem of the table, with their nearness (0 to 1)."""
+        """Yield the texts' words nearest in meaning to a stem of the table, with their nearness (0 to 1).
+
+        `number`: the stem's number in the table. The words of the NEAR_STEMS nearest stems are yielded.
+        """
         if self._table is None:
             return
         stem_count = 0
@@ -143,20 +147,20 @@ class WordIndex:
                 return
 
     def _near_in_spelling(self, word: str) -> Iterator[tuple[str, float]]:
-        """Yield the texts' words that are spelt nearly like a word, with their similarity (0 to 1)."""
+        """Yield the texts' words that are spelt like a word, with their similarity (0 to 1)."""
         word_trigrams = trigrams(word)
         # by word: how many trigrams it shares with this one
         lists = [self._words_with.get(trigram, ()) for trigram in word_trigrams]
         shared_counts = Counter(chain.from_iterable(lists))
-        # Most candidates share too few trigrams to be near, and need not be compared. A similar word shares at least
-        # LEAST_SHARED of all trigrams of the two, and these are not fewer than this word's own. A slip changes
-        # TRIGRAMS_OF_SLIP of them at most.
+        # Most candidates share too few trigrams to be similar, and need not be compared. Of two similar words, the
+        # shared trigrams are at least LEAST_SHARED of this word's trigrams. After one slip, all but TRIGRAMS_OF_SLIP
+        # trigrams are still shared.
         least_of_similar = LEAST_SHARED * len(word_trigrams)
         least_of_slip = max(1, len(word_trigrams) - TRIGRAMS_OF_SLIP)
         least = min(least_of_similar, least_of_slip)
         near_enough = [pair for pair in shared_counts.items() if pair[1] >= least]
         for candidate, shared_count in near_enough:
-            # what `is_one_slip` asks of both words
+            # cheap checks first: `is_one_slip` needs the same beginning, and lengths that differ by one at most
             begins_alike = candidate[:2] == word[:2]
             difference = abs(len(candidate) - len(word))
             if begins_alike and difference <= 1 and is_one_slip(word, candidate):
@@ -164,34 +168,34 @@ class WordIndex:
                 continue
             candidate_trigrams = trigrams(candidate)
             trigram_count = len(word_trigrams) + len(candidate_trigrams)
-            # those that both have count once
+            # the trigrams of both words together, in which the shared ones count once
             similarity = shared_count / (trigram_count - shared_count)
             if similarity >= LEAST_SHARED:
                 yield candidate, similarity
 
 
 def rarity(having: float, count: int) -> float:
-    """Return how much a word tells that `having` of `count` texts have: the fewer, the more (BM25's idf)."""
+    """Return how much a word counts that `having` of `count` texts have: the rarer, the more (BM25's idf)."""
     return math.log(1 + (count - having + 0.5) / (having + 0.5))
 
 
 def is_one_slip(word: str, other: str) -> bool:
-    """Return whether one slip makes one word of the other: a letter too many, too few or wrong, or two swapped.
+    """Return whether one typing slip turns one word into the other.
 
-    Both words must have the same first two letters, which are hardly ever wrong. Short words are a slip away from many,
-    so they never count.
+    A slip is a letter too many, too few or wrong, or two letters swapped. The first two letters must be the same,
+    because slips hardly ever touch them. Short words never count: each is one slip away from many others.
     """
     shorter = min(len(word), len(other))
     if shorter < SHORTEST_SLIP:
         return False
-    # the letters at the beginning, and at the end, that the two have in common
+    # how many letters the two have in common at the beginning, and then at the end
     start = 2
     while start < shorter and word[start] == other[start]:
         start += 1
     end = 0
     while end < shorter - start and word[-1 - end] == other[-1 - end]:
         end += 1
-    # what stands between them is what the slip changed
+    # the slip changed what stands between these letters
     word_middle = word[start : len(word) - end]
     other_middle = other[start : len(other) - end]
     if len(word_middle) <= 1 and len(other_middle) <= 1:
@@ -200,7 +204,7 @@ def is_one_slip(word: str, other: str) -> bool:
 
 
 def slips(word: str) -> Iterator[str]:
-    """Yield everything that is one slip away from a word, as in `is_one_slip`; of a short word nothing."""
+    """Yield every string that is one slip away from a word, as in `is_one_slip`; nothing for a short word."""
     if len(word) <= SHORTEST_SLIP:
         return
     for place in range(2, len(word) + 1):
