@@ -101,8 +101,9 @@ async def merge_claim(
     `now` in ms. `instead_of`: the id of the note that the claim is said to replace.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
-    comparable = comparable_notes(claim.persona, active_notes)
-    result = await _merge(tx, comparable, claim, source, now, instead_of)
+    candidates = comparable_notes(claim.persona, active_notes)
+    result = await _merge(tx, candidates, claim, source, now, instead_of)
+    # _merge supersedes one rival; a command supersedes every note that it contradicts
     if claim.source_kind is SourceKind.COMMAND:
         await supersede_contradicted(
             tx, active_notes, claim, source, result.note_id, now
@@ -124,8 +125,8 @@ async def confirm(
     few or too many. A repeat that also states something new is merged as a claim, too.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
-    comparable = comparable_notes(claim.persona, active_notes)
-    note = _with_id(comparable, note_id)
+    candidates = comparable_notes(claim.persona, active_notes)
+    note = _with_id(candidates, note_id)
     if note is None:
         if not claim.fact:
             raise FactRefused("length")
@@ -144,25 +145,25 @@ async def supersede_contradicted(
     active_notes: Sequence[Note],
     claim: NewNote,
     source: ClaimSource,
-    claim_id: int,
+    claim_note_id: int,
     now: int,
 ) -> None:
     """Supersede every note that a command contradicts.
 
-    A command of one persona supersedes only notes of that persona. `claim_id`: the id of the command's own note.
+    A command of one persona supersedes only notes of that persona. `claim_note_id`: the id of the command's own note.
     """
     candidates = active_notes
     if claim.persona:
         candidates = [note for note in active_notes if note.persona == claim.persona]
     for relation, note in await _compared(candidates, claim.fact):
-        if relation is not Relation.CONFLICT or note.id == claim_id:
+        if relation is not Relation.CONFLICT or note.id == claim_note_id:
             continue
         if not may_replace(claim.source_kind, note):
             continue
         # merging the claim may have superseded this note already
         current = await notes.get(tx, note.id)
         if current is not None and current.status in LIVE:
-            await _supersede(tx, note, claim_id, claim, source, now)
+            await _supersede(tx, note, claim_note_id, claim, source, now)
 
 
 def comparable_notes(persona: str, active_notes: Sequence[Note]) -> list[Note]:
@@ -179,7 +180,10 @@ def may_replace(
     *,
     official: bool = False,
 ) -> bool:
-    """Return whether a claim of this kind may supersede a note. `official`: as in ClaimSource."""
+    """Return whether a claim of this kind may supersede a note; a pinned one never.
+
+    `official`: as in ClaimSource.
+    """
     if note.pinned:
         return False
     if official or source_kind not in _REPLACEABLE:
@@ -203,31 +207,32 @@ async def began_at(
 
 async def _merge(
     tx: Transaction,
-    comparable: Sequence[Note],
+    candidates: Sequence[Note],
     claim: NewNote,
     source: ClaimSource,
     now: int,
     instead_of: int | None,
 ) -> MergeResult:
-    """Merge a claim into the notes that it is comparable with. Raises FactRefused.
+    """Merge a claim into the notes that it may repeat or contradict (`candidates`). Raises FactRefused.
 
     `instead_of`: the id of the note that the claim is said to replace.
     """
     # Several notes may repeat or contradict the claim, and dict() keeps the last of each. The notes of the claim's own
     # persona come last, so that they are changed and not the shared ones.
-    own_last = sorted(comparable, key=lambda note: note.persona == claim.persona)
+    own_last = sorted(candidates, key=lambda note: note.persona == claim.persona)
     by_relation = dict(await _compared(own_last, claim.fact))
-    repeated = by_relation.get(Relation.DUPLICATE)
-    contradicted = by_relation.get(Relation.CONFLICT)
-    named_note = _with_id(comparable, instead_of)
-    rival = _rival(claim, named_note, contradicted)
+    repeated_note = by_relation.get(Relation.DUPLICATE)
+    contradicted_note = by_relation.get(Relation.CONFLICT)
+    named_note = _with_id(candidates, instead_of)
+    rival = _rival(claim, named_note, contradicted_note)
+    # a command counts at once, so it is never outdated
     if claim.source_kind is not SourceKind.COMMAND:
-        await _refuse_outdated(tx, claim, rival, repeated)
+        await _refuse_outdated(tx, claim, rival, repeated_note)
 
     # a correction supersedes the note that it names, even where both seem to say the same
-    is_correction = source.amends and repeated is named_note
-    if repeated is not None and not is_correction:
-        return await _merge_repeat(tx, repeated, rival, claim, source, now)
+    is_correction = source.amends and repeated_note is named_note
+    if repeated_note is not None and not is_correction:
+        return await _merge_repeat(tx, repeated_note, rival, claim, source, now)
     if rival is not None:
         return await _merge_contrary(tx, rival, claim, source, now)
     await _refuse_retracted(tx, claim)
@@ -237,15 +242,15 @@ async def _merge(
 
 async def _merge_repeat(
     tx: Transaction,
-    repeated: Note,
+    repeated_note: Note,
     rival: Note | None,
     claim: NewNote,
     source: ClaimSource,
     now: int,
 ) -> MergeResult:
     """Confirm the note that a claim repeats, and supersede the claim's rival if it may. Raises FactRefused."""
-    active_id = await _confirm(tx, repeated, claim, source, now)
-    if rival is None or rival is repeated:
+    active_id = await _confirm(tx, repeated_note, claim, source, now)
+    if rival is None or rival is repeated_note:
         return MergeResult("confirmed", active_id)
     if not may_replace(claim.source_kind, rival, official=source.official):
         return MergeResult("confirmed", active_id)
@@ -275,13 +280,13 @@ async def _merge_contrary(
 def _rival(
     claim: NewNote,
     named_note: Note | None,
-    contradicted: Note | None,
+    contradicted_note: Note | None,
 ) -> Note | None:
     """Return the note that a claim would supersede: the one it is said to replace, else the one it contradicts.
 
     None if there is none. Only a note of the claim's own persona can be superseded: the shared ones stay.
     """
-    for note in (named_note, contradicted):
+    for note in (named_note, contradicted_note):
         if note is not None and note.persona == claim.persona:
             return note
     return None
@@ -295,8 +300,8 @@ async def _refuse_retracted(tx: Transaction, claim: NewNote) -> None:
     if claim.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
     statuses = (NoteStatus.RETRACTED,)
-    retracted = await notes.of_subject(tx, claim.subject_id, statuses)
-    for relation, _note in await _compared(retracted, claim.fact):
+    retracted_notes = await notes.of_subject(tx, claim.subject_id, statuses)
+    for relation, _note in await _compared(retracted_notes, claim.fact):
         if relation is Relation.DUPLICATE:
             raise FactRefused("retracted")
 
@@ -312,16 +317,18 @@ async def _brought_back(
     A fact that changes back and forth then needs two notes, not one for each change.
     """
     statuses = (NoteStatus.SUPERSEDED,)
-    superseded = await notes.of_subject(tx, claim.subject_id, statuses)
-    of_persona = [note for note in superseded if note.persona == claim.persona]
+    superseded_notes = await notes.of_subject(tx, claim.subject_id, statuses)
+    of_persona = [note for note in superseded_notes if note.persona == claim.persona]
     newest = of_persona[-COMPARED_PAST_NOTES:]
     # if several say the same, dict() keeps the newest
     by_relation = dict(await _compared(newest, claim.fact))
-    former = by_relation.get(Relation.DUPLICATE)
-    if former is None:
+    former_note = by_relation.get(Relation.DUPLICATE)
+    if former_note is None:
         return None
-    await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=BROUGHT_BACK)
-    reactivated = replace(former, status=NoteStatus.ACTIVE, superseded_by=None)
+    await notes.set_status(
+        tx, former_note, NoteStatus.ACTIVE, at=now, cause=BROUGHT_BACK
+    )
+    reactivated = replace(former_note, status=NoteStatus.ACTIVE, superseded_by=None)
     return await _confirm(tx, reactivated, claim, source, now)
 
 
@@ -349,7 +356,7 @@ async def _refuse_outdated(
     tx: Transaction,
     claim: NewNote,
     rival: Note | None,
-    repeated: Note | None,
+    repeated_note: Note | None,
 ) -> None:
     """Refuse a claim that is older than what is known now. Raises FactRefused.
 
@@ -358,11 +365,11 @@ async def _refuse_outdated(
     """
     if rival is not None and _was_said_before(claim, rival):
         raise FactRefused("said_before")
-    if repeated is not None:
+    if repeated_note is not None:
         return
     # notes that went with a cleared line are not among them: they have no text any more
-    withdrawn = await notes.withdrawn_since(tx, claim.subject_id, claim.at)
-    of_persona = [note for note in withdrawn if note.persona == claim.persona]
+    withdrawn_notes = await notes.withdrawn_since(tx, claim.subject_id, claim.at)
+    of_persona = [note for note in withdrawn_notes if note.persona == claim.persona]
     newest = of_persona[-COMPARED_PAST_NOTES:]
     for relation, note in await _compared(newest, claim.fact):
         if relation is not Relation.DUPLICATE:
@@ -553,11 +560,11 @@ def is_better_wording(new_fact: str, stored_fact: str) -> bool:
         return True
     new_stems = telling_stems(new_fact)
     stored_stems = telling_stems(stored_fact)
-    left_out = stored_stems - new_stems
-    if 2 * len(left_out) > len(stored_stems):
+    missing_stems = stored_stems - new_stems
+    if 2 * len(missing_stems) > len(stored_stems):
         return False
-    brought = new_stems - stored_stems
-    if len(brought) > len(left_out):
+    added_stems = new_stems - stored_stems
+    if len(added_stems) > len(missing_stems):
         return True
     return _has_new_details(new_fact, stored_fact)
 
@@ -576,8 +583,8 @@ def tells_another_fact(new_fact: str, stored_fact: str) -> bool:
     """
     if _has_new_details(new_fact, stored_fact):
         return True
-    brought = telling_stems(new_fact) - telling_stems(stored_fact)
-    return len(brought) >= MINIMUM_NEW_WORDS
+    added_stems = telling_stems(new_fact) - telling_stems(stored_fact)
+    return len(added_stems) >= MINIMUM_NEW_WORDS
 
 
 def _has_new_details(new_fact: str, stored_fact: str) -> bool:

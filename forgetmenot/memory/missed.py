@@ -52,14 +52,14 @@ async def missed(
     """Return what a viewer missed, in at most `max_chars` characters. Raises StoreError."""
     lines = await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)
     # the newest first
-    lines_at = [line.at for line in reversed(lines)]
-    came_at = _visit_began_at(lines_at, now)
-    earlier_times = [at for at in lines_at if came_at - at > LONGEST_PAUSE]
+    line_times = [line.at for line in reversed(lines)]
+    came_at = _visit_began_at(line_times, now)
+    earlier_times = [at for at in line_times if came_at - at > LONGEST_PAUSE]
     since = max(earlier_times, default=None)
     if since is None:
         # Raw lines are deleted after a day; attendance still has the last visit.
         since = await streams.last_visit(source, viewer_id, came_at)
-    stream = await _on_now(source)
+    stream = await _current_stream(source)
     if since is None and stream is None:
         return Missed(None)
     so_far: dict[_Evidence, str] = {}
@@ -93,14 +93,14 @@ async def stream_so_far(
     max_chars: int,
 ) -> str:
     """Return what `!missed` says about the stream that is on; "" if none is on or nothing is known."""
-    stream = await _on_now(source)
+    stream = await _current_stream(source)
     if stream is None:
         return ""
     texts = await _so_far_texts(source, stream, now)
     return " ".join(await _sentences_of(source, texts, stream, max_chars))
 
 
-async def _on_now(source: Source) -> Stream | None:
+async def _current_stream(source: Source) -> Stream | None:
     """Return the stream that is on; None if none is."""
     stream_id = await streams.current_id(source)
     if stream_id is None:
@@ -181,13 +181,13 @@ def _as_they_fit(
     return evidence_of
 
 
-def _visit_began_at(lines_at: Iterable[int], now: int) -> int:
+def _visit_began_at(line_times: Iterable[int], now: int) -> int:
     """Return when a viewer's present visit began (ms): after a LONGEST_PAUSE without a line of theirs.
 
-    `lines_at`: when they wrote their lines, the newest first.
+    `line_times`: when they wrote their lines, the newest first.
     """
     began_at = now
-    for at in lines_at:
+    for at in line_times:
         if began_at - at > LONGEST_PAUSE:
             break
         began_at = min(began_at, at)

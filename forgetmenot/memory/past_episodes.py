@@ -27,11 +27,11 @@ from forgetmenot.text.words import STOPWORDS, stem, words
 # This stream's episodes that the prefix shows, where chat is not fast.
 EPISODES_OF_STREAM = USUAL.episodes
 # Past episodes that are read to find those that may be shown.
-LOOKED_AT = 5
+MOST_READ = 5
 # Only this many words of a message are searched, the longest: they are the rarest. No summary has half of more words.
-ASKED_WITH = 8
+MOST_ASKED_WORDS = 8
 # The newest episodes that are indexed; of a channel with three streams a week more than a year.
-EPISODES_KEPT = 3_000
+EPISODES_INDEXED = 3_000
 # Episodes that are indexed in one go, before other reads get their turn; fewer while a message waits.
 READ_AT_ONCE = 200
 READ_IN_PASSING = 20
@@ -113,7 +113,7 @@ class EpisodeIndex:
     async def read_on(self, source: Source, limit: int = READ_AT_ONCE) -> bool:
         """Index at most `limit` of the episodes written since the last call; return whether there may be more."""
         if self._read_to is None:
-            self._read_to = await episodes.id_before_newest(source, EPISODES_KEPT)
+            self._read_to = await episodes.id_before_newest(source, EPISODES_INDEXED)
         texts = await episodes.texts_after(source, self._read_to, limit)
         if texts and not self._is_filled:
             # the table of words is not read while there is nothing to find
@@ -204,7 +204,7 @@ async def spoken_of(
     mentions = [mention(viewer_id) for viewer_id in people]
     longest_first = sorted([*mentions, *query.telling], key=len, reverse=True)
     # forms of the same word are searched once
-    word_of_stem = {stem(word): word for word in longest_first[:ASKED_WITH]}
+    word_of_stem = {stem(word): word for word in longest_first[:MOST_ASKED_WORDS]}
     if not word_of_stem or not limit:
         return []
     await index.read_on(source, READ_IN_PASSING)
@@ -220,10 +220,10 @@ async def spoken_of(
         terms,
         enough=enough,
         without=without,
-        limit=LOOKED_AT + 1,
+        limit=MOST_READ + 1,
         rarest_first=any_two,
     )
-    if len(terms) == 1 and len(best_ids) > LOOKED_AT:
+    if len(terms) == 1 and len(best_ids) > MOST_READ:
         # a word that many episodes have tells none of them apart
         return []
     if not best_ids:

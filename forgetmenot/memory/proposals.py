@@ -41,7 +41,7 @@ LONGEST = 288
 LEAST_CONFIDENCE = 0.4
 REPORTED_AT_MOST = 0.5
 # The confidence of a note whose model does not say how sure it is.
-CONFIDENCE = 0.75
+DEFAULT_CONFIDENCE = 0.75
 # The confidence of what Twitch itself has reported.
 CERTAIN = 0.95
 # Characters of one sentence or fact, so that no regular expression takes long. A repeat may be as long as this, because
@@ -77,7 +77,7 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 # Between two items of a JSON list.
-_NEXT = re.compile(r"\s*,\s*")
+_BETWEEN_ITEMS = re.compile(r"\s*,\s*")
 _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
     r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
@@ -91,11 +91,11 @@ _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 # What a model writes in "who" for a fact that is about no person.
 _SCOPE_WITHOUT_PERSON = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 # What separates the handles in "who", and how many people one note may be about.
-_AND = re.compile(r",|&|\band\b")
+_BETWEEN_HANDLES = re.compile(r",|&|\band\b")
 MOST_SUBJECTS = 2
 
 
-def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
+def _choice_schema(choices: type[StrEnum]) -> Mapping[str, Any]:
     """Return the JSON schema of a text with one of these values."""
     return {"type": "string", "enum": [choice.value for choice in choices]}
 
@@ -106,12 +106,12 @@ _NOTE: Mapping[str, Any] = {
     "properties": {
         "who": _TEXT,
         "fact": _TEXT,
-        "lifetime": _one_of(Lifetime),
+        "lifetime": _choice_schema(Lifetime),
         "said_by": _TEXT,
         "observed": {"type": "boolean"},
         "repeats": {"type": "integer"},
         "replaces": {"type": "integer"},
-        "importance": _one_of(Importance),
+        "importance": _choice_schema(Importance),
         "topics": {"type": "array", "items": _TEXT},
         "asked_with": {"type": "array", "items": _TEXT},
         "confidence": {"type": "number"},
@@ -183,7 +183,7 @@ def answer_items(text: str, name: str = "notes") -> list[object] | None:
         if item in items:
             break
         items.append(item)
-        separator = _NEXT.match(text, end)
+        separator = _BETWEEN_ITEMS.match(text, end)
     return items or None
 
 
@@ -199,14 +199,14 @@ def checked_changes(proposal: object, screen: Screen) -> list[ProposedChange]:
     if not isinstance(speaker_handle, str):
         raise FactRefused("malformed")
     if subject_handles.strip() in _SCOPE_WITHOUT_PERSON:
-        return [_change(fields, screen, None)]
+        return [_checked_change(fields, screen, None)]
     subjects = _subjects(subject_handles, screen)
-    return [_change(fields, screen, subject, subjects) for subject in subjects]
+    return [_checked_change(fields, screen, subject, subjects) for subject in subjects]
 
 
 def _subjects(subject_handles: str, screen: Screen) -> list[Participant]:
     """Return the people with these handles ("P1 and P2"), at most MOST_SUBJECTS. Raises FactRefused."""
-    handles = _AND.split(subject_handles)
+    handles = _BETWEEN_HANDLES.split(subject_handles)
     people_or_none = [_person_of(handle.strip(), screen) for handle in handles]
     subjects = [person for person in people_or_none if person is not None]
     somebody_is_unknown = len(subjects) < len(handles)
@@ -216,7 +216,7 @@ def _subjects(subject_handles: str, screen: Screen) -> list[Participant]:
     return subjects
 
 
-def _change(
+def _checked_change(
     fields: Mapping[str, Any],
     screen: Screen,
     subject: Participant | None,
@@ -235,12 +235,12 @@ def _change(
     # only facts about people need "observed": everybody sees what the channel is like
     is_observed = subject is not None and fields.get("observed") is True
     speaker = None if is_observed else _speaker(fields, screen, subject)
-    fact = _fact(
+    fact = _storable_fact(
         fields["fact"], screen, subject, subjects, is_repeat=repeats is not None
     )
     source_kind = _source_kind(fact, subject, speaker)
     if is_observed and subject is not None:
-        source_kind = _observed(subject, screen)
+        source_kind = _source_of_observation(subject, screen)
     is_hearsay = source_kind is SourceKind.REPORTED
     if subject is not None and not is_hearsay and claims_role(fact):
         raise FactRefused("role")
@@ -266,15 +266,15 @@ def _change(
 
 
 def _confidence(value: object) -> float:
-    """Return the confidence that a model wrote; CONFIDENCE if it is no number from 0 to 1."""
+    """Return the confidence that a model wrote; DEFAULT_CONFIDENCE if it is no number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return CONFIDENCE
+        return DEFAULT_CONFIDENCE
     if not 0 <= value <= 1:
-        return CONFIDENCE
+        return DEFAULT_CONFIDENCE
     return float(value)
 
 
-def _observed(subject: Participant, screen: Screen) -> SourceKind:
+def _source_of_observation(subject: Participant, screen: Screen) -> SourceKind:
     """Return the source kind of an observation about somebody.
 
     Of somebody who wrote no line it is hearsay, except of the streamer, whom everybody watches.
@@ -304,7 +304,7 @@ def _speaker(
     raise FactRefused("speaker_silent" if handle else "no_speaker")
 
 
-def _fact(
+def _storable_fact(
     written: str,
     screen: Screen,
     subject: Participant | None,

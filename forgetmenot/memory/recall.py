@@ -33,7 +33,7 @@ from forgetmenot.text.meaning import word_table
 # Postings of this many subjects are kept.
 SUBJECTS_KEPT = 200
 # Up to this many notes are ranked on the event loop; more, which only an import brings, are ranked in a thread.
-FEW = 400
+FEW_NOTES = 400
 # If only LITTLE_KNOWN notes are known about somebody, AT_LEAST of them are offered even if none fits: an answer may
 # share no word with the question, and hardly its meaning ("which pet?", "has a gecko").
 LITTLE_KNOWN = 10
@@ -41,9 +41,9 @@ AT_LEAST = 4
 # The part of the best note's score that other notes about the channel must have.
 NEARLY_AS_GOOD = 0.5
 # Viewers who wrote within this time before the program's start are expected to write again.
-CHATTING = 15 * MINUTE
+CHATTED_WITHIN = 15 * MINUTE
 # Postings of this many people at most are built beforehand.
-PREPARED = 40
+MOST_PREPARED = 40
 # The newest episodes of a note whose summaries help to find it.
 EPISODES_PER_NOTE = 3
 
@@ -155,7 +155,7 @@ class Recall:
             padded_to=padded_to,
             may_be_shown=_filter_of(settings, snapshot.suppression_filter),
         )
-        if len(postings.notes) <= FEW:
+        if len(postings.notes) <= FEW_NOTES:
             return rank()
         return await asyncio.to_thread(rank)
 
@@ -188,10 +188,10 @@ class Recall:
     def heard(self, viewer_id: str) -> None:
         """Note that a viewer wrote a line: the next `prepare` builds the postings of their notes.
 
-        Only the last PREPARED speakers are remembered.
+        Only the last MOST_PREPARED speakers are remembered.
         """
         self._recent_speakers[viewer_id] = None
-        while len(self._recent_speakers) > PREPARED:
+        while len(self._recent_speakers) > MOST_PREPARED:
             oldest_speaker = next(iter(self._recent_speakers))
             del self._recent_speakers[oldest_speaker]
 
@@ -199,9 +199,9 @@ class Recall:
         """Build the postings of recent speakers and of the channel where they changed, so that no reply waits."""
         if not self._postings_of:
             # the program has just started, and nobody has been heard yet
-            since = self._clock.now() - CHATTING
+            since = self._clock.now() - CHATTED_WITHIN
             chatters = await viewers.known_chatters(
-                self._db, since=since, limit=PREPARED
+                self._db, since=since, limit=MOST_PREPARED
             )
             self._recent_speakers |= dict.fromkeys(chatters)
         has_more = True

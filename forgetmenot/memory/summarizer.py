@@ -85,7 +85,7 @@ COPIED_RUN_UNSPACED = 10
 # A message that is shorter than a run is copied if a sentence has all its letters, and these are at least this many.
 SHORT_LINE = 8
 # A model counts its words roughly: only what is longer than this many times the limit is cut.
-MARGIN = 1.2
+LENGTH_MARGIN = 1.2
 # Only this many characters of a model's text are read. Its words never need as many.
 READ_CHARACTERS = 4_000
 # Characters of a stream's title: Twitch's own limit.
@@ -134,7 +134,7 @@ def storable_summary(
     own_words = uncopied(list(stored_forms), messages)
     cut_by["copied"] += len(stored_forms) - len(own_words)
     stored_sentences = [stored_forms[sentence] for sentence in own_words]
-    generous_limit = int(MARGIN * limit)
+    generous_limit = int(LENGTH_MARGIN * limit)
     text = within(stored_sentences, generous_limit, size)
     cut_by["length"] += len(own_words) - len(sentences_of(text))
     # the plus sign removes the rules that cut nothing
@@ -695,8 +695,8 @@ def _episode(
 # least two people used.
 
 # A summary in numbers has at most this many people, and this many shared words.
-NAMED = 5
-TOPICS = 5
+PEOPLE_NAMED = 5
+TOPICS_NAMED = 5
 _NO_TOPICS = STOPWORDS | {SOMEBODY, "bot"}
 
 
@@ -713,13 +713,13 @@ def summary_in_numbers(
     if not line_counts:
         return "Only the bot spoke."
     most_lines_first = sorted(line_counts, key=line_counts.__getitem__, reverse=True)
-    named_ids = most_lines_first[:NAMED]
+    named_ids = most_lines_first[:PEOPLE_NAMED]
     named_people = [
         f"{mention(viewer_id)} ({line_counts[viewer_id]})" for viewer_id in named_ids
     ]
     people = ", ".join(named_people)
-    if len(most_lines_first) > NAMED:
-        people += f" and {len(most_lines_first) - NAMED} more"
+    if len(most_lines_first) > PEOPLE_NAMED:
+        people += f" and {len(most_lines_first) - PEOPLE_NAMED} more"
     total = sum(line_counts.values())
     lines_word = "line" if total == 1 else "lines"
     summary = f"Chat in numbers: {total} {lines_word} by {people}"
@@ -761,7 +761,7 @@ def _shared_words(
         return -len(users_of[word]), -len(word), word
 
     shared_words.sort(key=rank)
-    return shared_words[:TOPICS]
+    return shared_words[:TOPICS_NAMED]
 
 
 def _may_be_topic(word: str) -> bool:

@@ -70,7 +70,7 @@ Answer with JSON: {{"briefs": [{{"person": "P1", "text": "…"}}, …]}}."""
 )
 
 
-def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
+def _object_schema(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the JSON schema of an object with exactly these properties."""
     return {
         "type": "object",
@@ -81,11 +81,14 @@ def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 _TEXT = {"type": "string"}
-SCHEMA = _object(summary=_TEXT)
+SCHEMA = _object_schema(summary=_TEXT)
 # the language is not required: a summary without it is still usable
-SUMMARY_SCHEMA = {**_object(summary=_TEXT, language=_TEXT), "required": ["summary"]}
-BRIEFS_SCHEMA = _object(
-    briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)}
+SUMMARY_SCHEMA = {
+    **_object_schema(summary=_TEXT, language=_TEXT),
+    "required": ["summary"],
+}
+BRIEFS_SCHEMA = _object_schema(
+    briefs={"type": "array", "items": _object_schema(person=_TEXT, text=_TEXT)}
 )
 # All notes and summaries are in one language, so that they can be compared.
 WRITTEN_IN = "English"

@@ -70,7 +70,7 @@ def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
             windows_to_retry[line.retry_from].append(line)
     due: list[Window] = list(windows_to_retry.values())
     for stream_lines in _by_stream(new_lines).values():
-        due += _of_stream(stream_lines, cut)
+        due += _windows_of_stream(stream_lines, cut)
     return sorted(due, key=lambda window: (window[0].at, window[0].seq))
 
 
@@ -116,13 +116,13 @@ def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
     return lines_of
 
 
-def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
+def _windows_of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
     """Return the windows that are due among the lines of one stream."""
     is_over = not cut.truncated and _is_over(lines, cut)
     due: list[Window] = []
     remaining = lines
     while _is_enough(remaining, cut):
-        end = _end(remaining, cut, is_over=is_over)
+        end = _window_length(remaining, cut, is_over=is_over)
         if end is None:
             break
         due.append(remaining[:end])
@@ -150,7 +150,7 @@ def _is_over(lines: Sequence[Line], cut: Cut) -> bool:
     return silence >= cut.silence
 
 
-def _end(
+def _window_length(
     lines: Sequence[Line],
     cut: Cut,
     *,
@@ -251,12 +251,12 @@ def introduce(
             handle = handles.handle(viewer_id)
             introductions.append(f"{handle} ({roles[viewer_id]})")
     all_handles = [handles.handle(viewer_id) for viewer_id in people]
-    everybody = _range(all_handles)
+    everybody = _handle_range(all_handles)
     # on one line, because a small model copies a list of lines
     return ", ".join([everybody, *introductions])
 
 
-def _range(ordered_handles: Sequence[str]) -> str:
+def _handle_range(ordered_handles: Sequence[str]) -> str:
     """Return the first and the last of some handles: "P1 to P32"."""
     if len(ordered_handles) < 2:
         return "".join(ordered_handles)

@@ -159,7 +159,7 @@ async def import_notes(
             _read_batch, batch, now, screening, report.refused
         )
         async with db.write() as tx:
-            await _write(tx, read_lines, report, now)
+            await _store_batch(tx, read_lines, report, now)
         await asyncio.sleep(PAUSE_S)
     # A refused line may be about somebody who was erased, so its words must not stay in a cache.
     clear_text_caches()
@@ -223,7 +223,7 @@ def _read_batch(
             continue
         try:
             line = msgspec.json.decode(text, type=NoteLine)
-            read_lines.append(_read(number, line, now, screening))
+            read_lines.append(_checked_line(number, line, now, screening))
         except FactRefused as refusal:
             refused.append(RefusedLine(number, refusal.rule))
         except msgspec.MsgspecError as error:
@@ -233,7 +233,7 @@ def _read_batch(
     return read_lines
 
 
-def _read(
+def _checked_line(
     number: int,
     line: NoteLine,
     now: int,
@@ -252,8 +252,8 @@ def _read(
         topics=screening.words(line.topics),
         asked_with=screening.words(line.asked_with),
     )
-    said_at = _time("observed_at", line.observed_at)
-    expires_at = _time("expires_at", line.expires_at)
+    said_at = _parsed_time("observed_at", line.observed_at)
+    expires_at = _parsed_time("expires_at", line.expires_at)
     key = None
     summary = ""
     if line.episode is not None:
@@ -300,7 +300,7 @@ def _people_only(text: str) -> str:
     return MENTION.sub(checked, clean(text))
 
 
-def _time(key: str, value: str | None) -> int | None:
+def _parsed_time(key: str, value: str | None) -> int | None:
     """Return a time in milliseconds since 1970; None if `value` is None. Raises FactRefused."""
     if value is None:
         return None
@@ -313,7 +313,7 @@ def _time(key: str, value: str | None) -> int | None:
 # ── writing: some lines, in one transaction ───────────────────────────────────────────────────
 
 
-async def _write(
+async def _store_batch(
     tx: Transaction,
     batch: Sequence[ReadLine],
     report: ImportReport,
@@ -327,7 +327,7 @@ async def _write(
         tx, batch, subjects, known_viewers, report.refused
     )
     report.viewers += await _add_people(tx, accepted, known_viewers, now)
-    episode_ids, new_episodes = await _evidence(tx, accepted, now)
+    episode_ids, new_episodes = await _add_episodes(tx, accepted, now)
     report.episodes += new_episodes
     # a line without a note id gets one above those of the memory and of the batch
     highest_id = max([await tx.highest_id("semantic_notes"), *ids_in_use])
@@ -470,14 +470,15 @@ async def _add_people(
     return len(new_subjects)
 
 
-async def _evidence(
+async def _add_episodes(
     tx: Transaction,
     accepted: Sequence[ReadLine],
     now: int,
 ) -> tuple[list[int], int]:
-    """Return the episode id of each line, and how many episodes are new.
+    """Store the episodes of the lines that are new; return the episode id of each line and the number of new ones.
 
-    Lines with the same key share an episode; a line without a key gets its own.
+    Lines with the same key share an episode, and a line without a key gets its own. The subjects are stored as its
+    people.
     """
     # an earlier import may have brought an episode with the same key
     keys = {read.key for read in accepted if read.key is not None}

@@ -91,7 +91,7 @@ async def search(
     else:
         last_words = query.telling[-MOST_ASKED_WORDS:]
         asked_words = [_AskedWord(word, table) for word in last_words]
-        best_first = _sharing(lines, asked_words)
+        best_first = _best_matches(lines, asked_words)
     showable = _showable(best_first, allowed, settings.privacy.never_store)
     shown = list(islice(showable, MOST_LINES))
     # the best lines are chosen, and then put in order of time
@@ -220,7 +220,7 @@ class _LineWords:
             self.by_beginning[beginning].append(line_word)
 
 
-def _sharing(
+def _best_matches(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> list[PromptLine]:
     """Return the lines that share enough of the question's rarer words, best first; of equal ones the newest first."""
