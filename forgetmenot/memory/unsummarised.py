@@ -63,7 +63,7 @@ async def search(
     """Return the lines of these people that fit a question, the newest first, at most MOST_LINES.
 
     `viewer_ids`: None for the lines of anybody. `until`: when the question was asked (ms); later lines are left out.
-    `now` in ms. Raises StoreError.
+    `question_ids`: the ids of the events that hold the question itself. `now` in ms. Raises StoreError.
     """
     if viewer_ids is not None and not viewer_ids:
         return []
@@ -75,7 +75,7 @@ async def search(
         until=until,
         limit=MOST_COMPARED,
     )
-    # before lines are compared: the question itself, and others that ask the same, share all of its words
+    # left out before lines are compared: the question itself, and others like it, would share all of its words
     lines = _statements(lines, question_ids)
     if not lines:
         return []
@@ -94,7 +94,7 @@ async def search(
         best_first = _best_matches(lines, asked_words)
     showable = _showable(best_first, allowed, settings.privacy.never_store)
     shown = list(islice(showable, MOST_LINES))
-    # the best lines are chosen, and then put in order of time
+    # the best lines are chosen, and then put in order of time, the newest first
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)
     return shown
 
@@ -114,9 +114,9 @@ def _statements(
     lines: Iterable[PromptLine],
     question_ids: Collection[str],
 ) -> list[PromptLine]:
-    """Yield the lines that state something and may be shown.
+    """Return the lines that are no command and no question.
 
-    `allowed`: the sensitive categories that may be shown. `never_store`: what the settings never store.
+    `question_ids`: the ids of the events that hold the question itself.
     """
     statements = []
     for line in lines:
@@ -133,9 +133,9 @@ def _showable(
     allowed: frozenset[str],
     never_store: Iterable[str],
 ) -> Iterator[PromptLine]:
-    """Yield the lines that may be shown.
+    """Yield the lines that hold nothing sensitive.
 
-    `allowed`: the sensitive categories that may be. `never_store`: what the settings say is never stored.
+    `allowed`: the sensitive categories that may be shown. `never_store`: what the settings never store.
     """
     for line in lines:
         category = sensitive_category(line.text, allow=allowed, extra=never_store)
@@ -159,7 +159,7 @@ class _AskedWord:
                     continue
                 near_stem = table.stem_of(near_number)
                 self._shares.setdefault(near_stem, NEAR_WEIGHT * nearness)
-        # by what lines are found that may have a word which counts (`_marks_of`)
+        # a line can match this word only if it has one of these marks (`_marks_of`)
         self.marks = set(self._shares)
         # a word that the table does not list may be misspelt
         self._misspelt: str | None = None
@@ -185,7 +185,10 @@ class _AskedWord:
 # The same lines are compared with one question after the other.
 @text_cache(LINES_CACHED)
 def _marks_of(text: str) -> frozenset[str]:
-    """Return the stems of a line's words, and their first letters: what it may share with an asked word."""
+    """Return the marks of a line: the stem and the first letters of each of its words.
+
+    A line and an asked word can match only if they share a mark.
+    """
     marks: set[str] = set()
     for line_word in words_of_line(text):
         marks.add(stem(line_word))
@@ -194,9 +197,10 @@ def _marks_of(text: str) -> frozenset[str]:
 
 
 class _LineWords:
-    """The words of those lines that may share something with a question.
+    """The words of the lines that share a mark with a question.
 
-    `places`: by word, the places of its lines. `by_stem`, `by_beginning`: the words that have one.
+    `places`: by word, the places of the lines that have it. `by_stem`, `by_beginning`: the words with each stem, and
+    with each beginning of UNTOUCHED_BY_SLIPS letters.
     """
 
     def __init__(
@@ -207,7 +211,7 @@ class _LineWords:
             asked_marks |= asked_word.marks
         self.places: dict[str, list[int]] = defaultdict(list)
         for place, line in enumerate(lines):
-            # most lines share nothing, and need not be read word by word
+            # most lines share no mark, and need not be read word by word
             if asked_marks.isdisjoint(_marks_of(line.text)):
                 continue
             for line_word in words_of_line(line.text):
@@ -223,7 +227,10 @@ class _LineWords:
 def _best_matches(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> list[PromptLine]:
-    """Return the lines that share enough of the question's rarer words, best first; of equal ones the newest first."""
+    """Return the lines that share enough words with a question, the best first, and of equal ones the newest.
+
+    The fewer lines have a word, the more it counts. A line needs LEAST_OF_BEST of the best score.
+    """
     line_words = _LineWords(lines, asked_words)
     scores = [0.0] * len(lines)
     for asked_word in asked_words:
