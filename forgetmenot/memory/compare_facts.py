@@ -486,6 +486,7 @@ def _relation_of_slots(
         return Relation.DISTINCT
     if old_slot.one_of_several or new_slot.one_of_several:
         return Relation.DISTINCT
+    # who lives in a country also lives in a city
     if old_slot.name in {"home", "origin"}:
         old_is_country = not _COUNTRIES.isdisjoint(old_slot.value)
         new_is_country = not _COUNTRIES.isdisjoint(new_slot.value)

@@ -454,10 +454,10 @@ async def undo(
     *,
     at: int,
 ) -> Note:
-    """Undo the last change of a note, and return the note that is active again.
+    """Undo the retraction or the replacement of a note, and return the note that is active again.
 
-    The change was a retraction or a replacement; `note_id` is either of the two notes. If a note replaced several at
-    once, all come back. Raises FactRefused (not_found, nothing_to_undo).
+    A replacement is undone by the number of either note. If one note replaced several at once, all come back. Raises
+    FactRefused (not_found, nothing_to_undo).
     """
     async with db.write() as tx:
         note = await notes.get(tx, note_id)
@@ -466,6 +466,7 @@ async def undo(
             raise FactRefused("not_found")
         if note.status is NoteStatus.RETRACTED:
             return await _reactivate(tx, note, at)
+        # either of the two notes may be named
         superseded = [note]
         if note.status is not NoteStatus.SUPERSEDED:
             superseded = await _superseded_last(tx, note)
@@ -478,7 +479,7 @@ async def undo(
 
 
 async def _superseded_last(tx: Transaction, note: Note) -> list[Note]:
-    """Return the notes that a note superseded with its last change, which may be several."""
+    """Return the notes that a note superseded with its last change: the latest ones, all of the same time."""
     predecessors = await notes.predecessors(tx, note.id)
     superseded_at: dict[int, int] = {}
     for predecessor in predecessors:
@@ -577,24 +578,25 @@ async def _withdraw_successor(
     tx: Transaction,
     successor: Note,
     old_id: int,
-    undone: Change,
+    undone_change: Change,
     now: int,
 ) -> None:
     """Take the successor of a note out of use, because the note (`old_id`) is active again.
 
-    A successor that was written to replace the note is retracted. One that the change had only reactivated is
-    superseded again. Any other was a note of its own before, and stays active. `cause`: why the note had been
-    superseded.
+    `undone_change`: the change that had superseded the note. If it reactivated the successor, that is superseded again.
+    If it wrote the successor, that is retracted. Else the successor was a note of its own before, and stays active.
     """
     history = await notes.changes(tx, successor.id)
     was_brought_back = history[-1].cause == BROUGHT_BACK
-    if undone.cause == UNDONE or was_brought_back:
+    if undone_change.cause == UNDONE or was_brought_back:
         await _supersede_again(tx, successor, old_id, now)
         return
-    first = history[0]
-    # A note that replaced another one long ago may have been repeated in the place of this one.
-    was_written_by_it = first.cause == REPLACES and first.at == undone.at
-    if was_written_by_it:
+    first_change = history[0]
+    # The times are compared because the successor may have replaced another note before, and this one later.
+    was_written_by_change = (
+        first_change.cause == REPLACES and first_change.at == undone_change.at
+    )
+    if was_written_by_change:
         await notes.set_status(
             tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE
         )
