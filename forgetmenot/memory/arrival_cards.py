@@ -80,15 +80,16 @@ async def arrivals(
     first_lines = await streams.arrived_since(
         source, since, left_out_logins, CANDIDATES
     )
-    attendance = await streams.attendance_of(
+    attendances = await streams.attendance_of(
         source, first_lines, lately=now - REGULAR_WITHIN
     )
     shown_standings = frozenset(Standing)
     if dock.earpiece is Earpiece.REGULARS:
         shown_standings = _FAMILIAR
+    # whoever came in last is the first
     cards: list[Card] = []
     for viewer_id, first_line_at in first_lines.items():
-        standing = standing_of(attendance[viewer_id], settings.people, now)
+        standing = standing_of(attendances[viewer_id], settings.people, now)
         if standing not in shown_standings:
             continue
         viewer_card = await card(source, viewer_id, first_line_at, now, settings)

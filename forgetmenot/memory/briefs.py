@@ -180,9 +180,10 @@ class BriefWriter(MemoryWriter):
         hash_of_notes = _hash(main_notes)
         if await episodes.brief_unchanged(tx, viewer_id, persona, hash_of_notes, now):
             return None
+        notes_alone = Sources(read_at=now, main_notes=main_notes, new_notes=main_notes)
         last_brief = await episodes.brief_to_update(tx, viewer_id, persona)
         if last_brief is None:
-            return Sources(now, main_notes, main_notes)
+            return notes_alone
         sources = await _changed_since(
             tx, now, last_brief, main_notes, shown_notes, suppressed
         )
@@ -199,7 +200,7 @@ class BriefWriter(MemoryWriter):
         # where most is new, a brief of the notes alone is better than the last one with many corrections
         news_count = len(sources.new_notes) + len(sources.ended_notes)
         if news_count > len(main_notes) // 2:
-            return Sources(now, main_notes, main_notes)
+            return notes_alone
         return sources
 
     async def _shown_notes(
@@ -269,11 +270,12 @@ class BriefWriter(MemoryWriter):
                 named_ids += ids_in(text)
         handles = Handles.of(named_ids)
         prompt = self._prompt(sources_of, handles, suppressed, settings.bot.timezone)
+        number_of_words = len(sources_of) * CHARACTERS // CHARACTERS_PER_WORD
         request = memory_request(
             Purpose.BRIEF,
             BRIEFS.format(language=WRITTEN_IN, characters=CHARACTERS),
             prompt,
-            len(sources_of) * CHARACTERS // CHARACTERS_PER_WORD,
+            number_of_words,
             settings.model,
             BRIEFS_SCHEMA,
         )
@@ -284,8 +286,13 @@ class BriefWriter(MemoryWriter):
             brief = briefs_by_handle.get(handles.handle(viewer_id))
             if brief is None:
                 continue
+            # no messages: a brief is made of notes, and the limit is in characters
             stored_text = await self._stored(
-                brief, (), handles, limit=CHARACTERS, size=len
+                brief,
+                messages=(),
+                handles=handles,
+                limit=CHARACTERS,
+                size=len,
             )
             unsuppressed = suppressed.without(stored_text)
             texts[viewer_id] = _own_sentences(viewer_id, unsuppressed)

@@ -506,7 +506,7 @@ async def _reactivate(
 ) -> Note:
     """Reactivate a retracted note, and return it.
 
-    It may have been retracted by an undo that reactivated the notes before it. Then these are superseded again.
+    If an undo had retracted it, that undo reactivated the notes that it had superseded. They are superseded again.
     """
     bring_back = _request_about(tx, RequestKind.BRING_BACK, note, now)
     # its subject had it removed: without a newer request, restoring a copy would remove it again

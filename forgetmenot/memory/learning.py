@@ -343,6 +343,7 @@ class Learner:
     async def _describe_stream(self, file: PastChat) -> None:
         """Store the title and the video that a file has of its stream, unless they are known."""
         broadcast = file.about
+        # the file does not say when its broadcast began, or that time is wrong
         if not file.lines or _began_at(file, file.first_at) is None:
             return
         async with self._db.write() as tx:
@@ -592,9 +593,9 @@ async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
     """Return the ids that the bot may have in a file. Empty if it never signed in and no login is set."""
     state = await channel_state.read_all(source)
     signed_in_login = state.get("bot_login", "")
-    set_login = settings.twitch.bot_login.lstrip("@")
+    login_in_settings = settings.twitch.bot_login.lstrip("@")
     ids = {state.get("bot_id", "")}
-    for login in (signed_in_login, set_login):
+    for login in (signed_in_login, login_in_settings):
         if login:
             ids.add(provisional_id(login))
     # a bot that never signed in has no id
@@ -611,6 +612,7 @@ async def _identified(
     """
     logins = set()
     for event in events_read:
+        # Twitch's ids are numbers; any other was made of a login
         if not event.user_id.isdigit():
             logins.add(event.login)
     id_by_login: Mapping[str, str] = {}
