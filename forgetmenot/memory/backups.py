@@ -197,8 +197,8 @@ class MemoryFileWatch:
             self.trouble = reason("file_put_back", folder=folder)
             self._trouble_until = now + HOUR
             if keep:
-                # dated a millisecond after the backup of the other file: the next start compares the memory with the
-                # newest one
+                # Dated a millisecond after the backup of the other file: the next start compares the memory with the
+                # newest copy. One copy more than usual is kept, because the other file becomes one too.
                 await make(self._db, at=now + 1, keep=keep + 1)
         for other_file in backup.files_put_aside(self._db.path):
             if files.is_open(other_file):

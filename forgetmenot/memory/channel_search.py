@@ -87,8 +87,9 @@ async def search(
     shares_of = {word: _near_keys(word, table) for word in question_words}
     note_counts = await _note_counts(source, shares_of)
     await _add_spellings(source, shares_of, note_counts, table)
-    highest_id = await source.highest_id("semantic_notes")
-    terms = _terms(shares_of.values(), note_counts, highest_id)
+    # ids are given in order: the highest is about the number of notes
+    note_count = await source.highest_id("semantic_notes")
+    terms = _terms(shares_of.values(), note_counts, note_count)
     scores = await _word_scores(source, terms, note_counts)
     fitting_scores = _with_rarest_words(scores, terms)
     best_ids = _best(fitting_scores, CANDIDATES)
@@ -179,8 +180,8 @@ def _terms(
 ) -> list[_Term]:
     """Return the words of the question with their rarity, the rarest first.
 
-    `all_shares`: the `shares` of each word. `note_counts`: how many notes have each word, by its key. `note_count`: the
-    number of all notes.
+    `all_shares`: the `shares` of each word. `note_counts`: how many notes have each word, by its key. `note_count`:
+    about how many notes there are.
     """
     terms = []
     for shares in all_shares:

@@ -290,6 +290,7 @@ def _with_marks(tokens: list[str]) -> list[str]:
         else:
             word = _MARK_OF_WORD.get(tokens[position], tokens[position])
             position += 1
+        # the mark of a phrase that says nothing is empty
         if word:
             marked_words.append(word)
     return marked_words

@@ -540,7 +540,7 @@ async def _supersede_again(
     successor_id: int,
     now: int,
 ) -> None:
-    """Supersede a note that an undo or a repeat had reactivated."""
+    """Supersede a note that an undo, or a claim that repeats it, had reactivated."""
     await notes.set_status(
         tx,
         note,

@@ -725,8 +725,7 @@ def _windows(
         if event is None:
             return
         waiting_lines.append(event)
-        # a line out of order must not set the time back, but a new stream may be older than the last one
-        newest_at = event.at if stream_ends else max(newest_at, event.at)
+        newest_at = max(newest_at, event.at)
 
 
 def _ends_of_windows(
