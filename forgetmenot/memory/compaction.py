@@ -237,7 +237,7 @@ class Compactor:
         except ModelBlocked as error:
             await self._postpone(window, str(error), report)
         except ModelError as error:
-            # without an answer nothing is known against the window: it stays whole for the next pass
+            # no answer says nothing about the window: it stays whole for the next pass
             report.unanswered |= {line.seq for line in window}
             self._count_failure(str(error), report)
         except ODD_INPUT as error:

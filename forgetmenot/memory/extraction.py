@@ -315,7 +315,7 @@ class Extractor(MemoryWriter):
         for subject_id in subject_ids:
             active_notes = await notes.of_subject(self._db, subject_id, merge.LIVE)
             candidates += merge.comparable_notes(persona, active_notes)
-        # tens of milliseconds for thousands of notes, for which chat does not wait
+        # in a thread: thousands of notes take tens of milliseconds, and chat must not wait
         return await asyncio.to_thread(
             nearest_notes, candidates, summary, self._clock.now()
         )
@@ -631,7 +631,7 @@ class _ProposalMerger(Struct):
                 continue
             if line.viewer_id != change.subject_id or not line.system_text:
                 continue
-            # with its kind, which a fact may name where Twitch's sentence does not
+            # the kind ("raid") as well: a fact may use that word where Twitch's sentence does not
             reported_stems = set(stems(f"{line.kind} {line.system_text}"))
             shared_stems = fact_stems & reported_stems
             if 2 * len(shared_stems) > len(fact_stems):
@@ -645,7 +645,7 @@ class _ProposalMerger(Struct):
         if not self.speakers:
             return named_speaker
         fact_stems = telling_stems(fact)
-        # the stems of the fact in the one line of each person that has most of them
+        # for each person, how many stems of the fact stand in the one line that has most of them
         shared_by: Counter[str] = Counter()
         for line in self.lines:
             shared = len(fact_stems & set(stems(line.text)))
@@ -672,8 +672,9 @@ def said_at(
     """Return when a fact was said (ms): the time of the newest of the lines that share most words with it.
 
     `speaker_id`: whose lines count; None for anybody's. `default_at`: the time if no line shares a word.
-    `applied_lines`: the ids of lines that changed notes at once. Of these, the oldest counts, and only if no other line
-    fits as well: "I don't like tea any more" shares words with "likes tea", but must not make that note the newer one.
+
+    `applied_lines`: the ids of lines that changed notes at once. If only such lines fit, the oldest time is returned.
+    "I don't like tea any more" shares words with "likes tea", but must not make that note the newer of the two.
     """
     fact_stems = telling_stems(fact)
     most_shared = 0

@@ -232,7 +232,7 @@ class Ingest:
                 self._report_trouble(error)
                 raise
             if len(batch) > 1:
-                # nobody can say which of these it is: they are written one by one
+                # the error does not say which line it is, so each of them is written by itself
                 self._one_by_one = len(batch)
                 return
             self._skip(batch[0], error)
@@ -346,8 +346,9 @@ class Ingest:
                 accepted_lines.append(line)
                 continue
             counts.update(("excluded", f"excluded_{reason}"))
-            is_by_name = reason == OPTED_OUT and event.user_id not in rules.opted_out
-            if is_by_name:
+            # their login is on the list of those who opted out, but not yet their id
+            is_by_login = reason == OPTED_OUT and event.user_id not in rules.opted_out
+            if is_by_login:
                 opted_out_by_login[event.login] = event.user_id
         return SortedLines(accepted_lines, counts, opted_out_by_login)
 
