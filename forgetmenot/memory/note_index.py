@@ -107,7 +107,7 @@ class NoteIndex:
         group_scores: dict[int, float] = defaultdict(float)
         best_shares: dict[int, float] = {}
         for word, weight in _one_of_each_stem(word_weights):
-            # a word of low weight counts only as it is typed: misspellings of it would match too much
+            # a word of low weight matches no misspelling, and does not make a note asked for
             is_telling = weight >= 1
             scores = self._scores_by(word, spelling=is_telling)
             for note, added in scores.own:
@@ -178,14 +178,14 @@ class NoteIndex:
 
     def _form_groups(self, candidates: Sequence[Candidate]) -> dict[int, list[int]]:
         """Put notes of the same episodes into one group, and return by episode the groups with notes from it."""
-        group_of_episodes: dict[tuple[int, ...], int] = {}
+        group_of_same_episodes: dict[tuple[int, ...], int] = {}
         groups_of_episode: dict[int, list[int]] = defaultdict(list)
         for candidate in candidates:
             episode_ids = tuple(episode_id for episode_id, _ in candidate.episodes)
-            group = group_of_episodes.get(episode_ids)
+            group = group_of_same_episodes.get(episode_ids)
             if group is None:
-                group = len(group_of_episodes)
-                group_of_episodes[episode_ids] = group
+                group = len(group_of_same_episodes)
+                group_of_same_episodes[episode_ids] = group
                 for episode_id in episode_ids:
                     groups_of_episode[episode_id].append(group)
             self._group_of.append(group)

@@ -141,9 +141,9 @@ def _shown_evidence(
 
 
 def _is_seen(note: Note, link: EvidenceLink) -> bool:
-    """Return whether evidence was seen in chat or reported by Twitch. Nobody said it then.
+    """Return whether evidence was seen in chat or reported by Twitch, so that nobody said it.
 
-    Only notes about a viewer have such evidence.
+    Evidence for a fact about the channel, and evidence against a fact, always counts as said.
     """
     is_observed = note.source_kind is SourceKind.OBSERVED and note.scope is Scope.VIEWER
     return is_observed and link.stance != "contradicted"

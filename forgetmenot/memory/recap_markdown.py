@@ -131,13 +131,13 @@ async def markdown_of(
 
 def _returners(
     attendance: Mapping[str, Attendance],
-    people: PeopleSettings,
+    settings: PeopleSettings,
     started_at: int,
 ) -> list[str]:
     """Return the ids of those who came back with this stream after a long time."""
     returners = []
     for viewer_id, visits in attendance.items():
-        if standing_of(visits, people, started_at) is Standing.RETURNER:
+        if standing_of(visits, settings, started_at) is Standing.RETURNER:
             returners.append(viewer_id)
     return returners
 
@@ -145,7 +145,7 @@ def _returners(
 def _regulars(
     attendance: Mapping[str, Attendance],
     returners: Sequence[str],
-    people: PeopleSettings,
+    settings: PeopleSettings,
 ) -> list[str]:
     """Return the ids of those who came to enough streams lately to be named in a recap.
 
@@ -156,7 +156,7 @@ def _regulars(
         stream_count = visits.lately
         if viewer_id in returners:
             stream_count = visits.streams
-        if stream_count >= people.regular_streams:
+        if stream_count >= settings.regular_streams:
             regulars.append(viewer_id)
     return regulars
 

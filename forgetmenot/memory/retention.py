@@ -117,6 +117,7 @@ async def sweep_notes(
 
 async def _end_expired(db: Database, now: int) -> int:
     """End the notes whose time is over; return how many."""
+    # by the names of the parameters in the queries of `notes.end_due`
     values = {
         "now": now,
         "before": now - PAST_KEPT,

@@ -566,6 +566,7 @@ def _people_with_handles(
     """
 
     def handles_for(viewer_ids: Sequence[str]) -> Handles:
+        """Return handles for these viewers."""
         return Handles.of(viewer_ids, names, bot_names, streamer_id)
 
     # first, handles for everybody whom a name may mean: they show who is named

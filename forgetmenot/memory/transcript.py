@@ -233,18 +233,18 @@ def introduce(
     people: Sequence[str],
     window: Window,
     handles: Handles,
-    streamer: str = "",
+    streamer_id: str = "",
 ) -> str:
     """Return who is in a window, in words: "P1 to P32, P1 (streamer), P4 (moderator)".
 
-    `people`: their ids, in the order of their handles. `streamer`: the streamer's id, "" if it is not known.
+    `people`: the ids of everybody, in the order of their handles. `streamer_id`: "" if it is not known.
     """
     roles = {}
     for line in window:
         if line.role is not Role.VIEWER:
             roles[line.viewer_id] = _ROLES.get(line.role, line.role.value)
-    if streamer:
-        roles[streamer] = _ROLES[Role.BROADCASTER]
+    if streamer_id:
+        roles[streamer_id] = _ROLES[Role.BROADCASTER]
     introductions = []
     for viewer_id in people:
         if viewer_id in roles:

@@ -290,14 +290,14 @@ def _subject_of(line: NoteLine) -> str | None:
 def _people_only(text: str) -> str:
     """Return a text, clean, with "somebody" for mentions that are no viewer's id."""
 
-    def checked(match: re.Match[str]) -> str:
+    def checked_mention(match: re.Match[str]) -> str:
         """Return a mention of a viewer's id as it is, and "somebody" for any other."""
         viewer_id = match[1]
         if viewer_id.isdigit() or viewer_id.startswith(PROVISIONAL):
             return match[0]
         return SOMEBODY
 
-    return MENTION.sub(checked, clean(text))
+    return MENTION.sub(checked_mention, clean(text))
 
 
 def _parsed_time(key: str, value: str | None) -> int | None:
@@ -334,9 +334,9 @@ async def _store_batch(
     free_ids = count(highest_id + 1)
     new_notes = []
     stances = []
-    for read, episode_id in zip(accepted, episode_ids, strict=True):
-        note_id = read.line.id or next(free_ids)
-        new_notes.append(_new_note(read, note_id))
+    for read_line, episode_id in zip(accepted, episode_ids, strict=True):
+        note_id = read_line.line.id or next(free_ids)
+        new_notes.append(_new_note(read_line, note_id))
         stance = Stance(
             note_id=note_id,
             episode_id=episode_id,
@@ -344,7 +344,7 @@ async def _store_batch(
             # it was not said in chat
             speaker_id=None,
             addressed=False,
-            at=read.said_at,
+            at=read_line.said_at,
         )
         stances.append(stance)
     await notes.insert_many(tx, new_notes, cause="import", now=now)
@@ -365,55 +365,57 @@ async def _accepted(
     each line is about, by line number.
     """
     opted_out = await privacy_choices.opted_out(tx)
-    wanted_ids = [read.line.id for read in batch if read.line.id is not None]
+    wanted_ids = [
+        read_line.line.id for read_line in batch if read_line.line.id is not None
+    ]
     ids_in_use = await notes.ids_in_use(tx, wanted_ids)
     stored_facts: dict[str | None, set[tuple[str, str]]] = {}
     accepted = []
-    for read in batch:
-        viewer_id = subjects.get(read.number)
-        if read.subject is not None and viewer_id is None:
-            refused.append(RefusedLine(read.number, SEVERAL))
+    for read_line in batch:
+        viewer_id = subjects.get(read_line.number)
+        if read_line.subject is not None and viewer_id is None:
+            refused.append(RefusedLine(read_line.number, SEVERAL))
             continue
         if viewer_id not in stored_facts:
             stored_facts[viewer_id] = await notes.facts_of(tx, viewer_id)
-        note_id = read.line.id
+        note_id = read_line.line.id
         id_is_free = note_id is not None and note_id not in ids_in_use
-        fact = (read.fact, read.line.persona)
+        fact = (read_line.fact, read_line.line.persona)
         is_stored = fact in stored_facts[viewer_id]
         is_known = viewer_id in known_viewers
-        reason = _request_against(tx, read, viewer_id, opted_out, known=is_known)
+        reason = _request_against(tx, read_line, viewer_id, opted_out, known=is_known)
         # a line with a free note id is a note of its own, even if the same fact is stored
         if reason is None and is_stored and not id_is_free:
             reason = KNOWN
         if reason is not None:
-            refused.append(RefusedLine(read.number, reason))
+            refused.append(RefusedLine(read_line.number, reason))
             continue
         stored_facts[viewer_id].add(fact)
-        line = read.line
+        line = read_line.line
         if note_id is not None and id_is_free:
             ids_in_use.add(note_id)
         else:
             line = msgspec.structs.replace(line, id=None)
-        storable_line = _without_erased(tx, read)
+        storable_line = _without_erased(tx, read_line)
         accepted.append(storable_line._replace(subject=viewer_id, line=line))
     return accepted, ids_in_use
 
 
-def _new_note(read: ReadLine, note_id: int) -> NewNote:
+def _new_note(read_line: ReadLine, note_id: int) -> NewNote:
     """Return the note that a line becomes."""
-    line = read.line
+    line = read_line.line
     return NewNote(
         scope=line.scope,
-        subject_id=read.subject,
-        fact=read.fact,
+        subject_id=read_line.subject,
+        fact=read_line.fact,
         confidence=line.confidence,
         source_kind=line.source_kind,
-        at=read.said_at,
+        at=read_line.said_at,
         id=note_id,
         importance=line.importance,
         topics=line.topics,
         asked_with=line.asked_with,
-        expires_at=read.expires_at,
+        expires_at=read_line.expires_at,
         pinned=line.pinned,
         persona=line.persona,
     )
@@ -425,26 +427,28 @@ async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str
     A file names people by id or by login. A line is left out if its login had several owners, and nobody knows whose it
     was when the line was said.
     """
-    ids_or_logins = {read.subject for read in batch if read.subject is not None}
+    ids_or_logins = {
+        read_line.subject for read_line in batch if read_line.subject is not None
+    }
     provisional_ids = {provisional_id(login) for login in ids_or_logins}
     known_ids = set(await viewers.existing(tx, ids_or_logins | provisional_ids))
     spans_by_login = await names.spans_by_login(tx, ids_or_logins)
     subjects: dict[int, str] = {}
-    for read in batch:
-        id_or_login = read.subject
+    for read_line in batch:
+        id_or_login = read_line.subject
         if id_or_login is None:
             continue
         spans = spans_by_login.get(id_or_login)
         # digits are an id, unless they are a known login
         is_new_id = id_or_login.isdigit() and spans is None
         if id_or_login in known_ids or is_new_id:
-            subjects[read.number] = id_or_login
+            subjects[read_line.number] = id_or_login
         elif spans is None:
-            subjects[read.number] = provisional_id(id_or_login)
+            subjects[read_line.number] = provisional_id(id_or_login)
         else:
-            viewer_id = meant_at(spans, read.said_at)
+            viewer_id = meant_at(spans, read_line.said_at)
             if viewer_id is not None:
-                subjects[read.number] = viewer_id
+                subjects[read_line.number] = viewer_id
     return subjects
 
 
@@ -455,11 +459,13 @@ async def _add_people(
     now: int,
 ) -> int:
     """Store the new subjects and everybody who is mentioned; return the number of new subjects."""
-    subjects = {read.subject for read in accepted if read.subject is not None}
+    subjects = {
+        read_line.subject for read_line in accepted if read_line.subject is not None
+    }
     new_subjects = subjects.difference(known_viewers)
     everybody = set(new_subjects)
-    for read in accepted:
-        everybody.update(ids_in(f"{read.fact} {read.summary}"))
+    for read_line in accepted:
+        everybody.update(ids_in(f"{read_line.fact} {read_line.summary}"))
     logins: dict[str, str | None] = {}
     for viewer_id in sorted(everybody):
         login = viewer_id.removeprefix(PROVISIONAL)
@@ -481,26 +487,26 @@ async def _add_episodes(
     people.
     """
     # an earlier import may have brought an episode with the same key
-    keys = {read.key for read in accepted if read.key is not None}
+    keys = {read_line.key for read_line in accepted if read_line.key is not None}
     known_episodes = await episodes.ids_by_key(tx, sorted(keys))
     free_ids = count(await tx.highest_id("episodes") + 1)
     new_episodes = []
     episode_ids = []
     people = []
-    for read in accepted:
+    for read_line in accepted:
         episode_id = None
-        if read.key is not None:
-            episode_id = known_episodes.get(read.key)
+        if read_line.key is not None:
+            episode_id = known_episodes.get(read_line.key)
         if episode_id is None:
             episode_id = next(free_ids)
-            summary = read.summary or "Imported."
-            new_episodes.append((episode_id, read.key, read.said_at, summary))
+            summary = read_line.summary or "Imported."
+            new_episodes.append((episode_id, read_line.key, read_line.said_at, summary))
         # the next line with this key has the same episode
-        if read.key is not None:
-            known_episodes[read.key] = episode_id
+        if read_line.key is not None:
+            known_episodes[read_line.key] = episode_id
         episode_ids.append(episode_id)
-        if read.subject is not None:
-            people.append((episode_id, read.subject))
+        if read_line.subject is not None:
+            people.append((episode_id, read_line.subject))
     await episodes.insert_imported(tx, new_episodes, now)
     await episodes.add_people(tx, people)
     return episode_ids, len(new_episodes)
@@ -508,7 +514,7 @@ async def _add_episodes(
 
 def _request_against(
     tx: Transaction,
-    read: ReadLine,
+    read_line: ReadLine,
     viewer_id: str | None,
     opted_out: Container[str],
     *,
@@ -524,20 +530,20 @@ def _request_against(
         return OPTED_OUT
     # -1 if they were not erased; somebody who came back after an erasure is known again
     erased_at = tx.requests.erased_at(viewer_id)
-    if erased_at >= 0 and (not known or read.said_at <= erased_at):
+    if erased_at >= 0 and (not known or read_line.said_at <= erased_at):
         return ERASED
-    if tx.requests.is_forgotten(viewer_id, fact_stems(read.fact)):
+    if tx.requests.is_forgotten(viewer_id, fact_stems(read_line.fact)):
         return FORGOTTEN
     return None
 
 
-def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
+def _without_erased(tx: Transaction, read_line: ReadLine) -> ReadLine:
     """Return a line without people who were erased: "somebody" in the fact, no sentences about them in the summary.
 
     A login without an @ counts as a name only if no ordinary word looks like it, as in an erasure.
     """
     if not tx.requests.has_erasures():
-        return read
+        return read_line
 
     def with_mention(match: re.Match[str]) -> str:
         """Return the login of an erased person as a mention, and any other word as it is."""
@@ -550,13 +556,13 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
         is_erased = tx.requests.erased_at(viewer_id) >= 0
         return mention(viewer_id) if is_erased else word
 
-    fact = _WORD.sub(with_mention, read.fact)
-    summary = _WORD.sub(with_mention, read.summary)
+    fact = _WORD.sub(with_mention, read_line.fact)
+    summary = _WORD.sub(with_mention, read_line.summary)
     for viewer_id in ids_in(f"{fact} {summary}"):
         if tx.requests.erased_at(viewer_id) >= 0:
             fact = fact.replace(mention(viewer_id), SOMEBODY)
             summary = without_person(summary, viewer_id)
-    return read._replace(fact=fact, summary=summary)
+    return read_line._replace(fact=fact, summary=summary)
 
 
 # ── export: notes as JSON lines ───────────────────────────────────────────────────────────────
