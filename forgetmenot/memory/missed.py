@@ -24,7 +24,7 @@ MOST_STREAMS = 20
 # A viewer who wrote no line for this long was away.
 LONGEST_PAUSE = 10 * MINUTE
 # Lines of a viewer that are read to find when their present visit began.
-LINES_LOOKED_AT = 400
+LINES_READ = 400
 
 # Where a sentence stands: ("stream", id) for a recap, ("episode", id) for a summary.
 _Evidence = tuple[str, int]
@@ -50,7 +50,7 @@ async def missed(
     max_chars: int,
 ) -> Missed:
     """Return what a viewer missed, in at most `max_chars` characters. Raises StoreError."""
-    lines = await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)
+    lines = await events.latest_lines_of(source, viewer_id, LINES_READ)
     # the newest first
     line_times = [line.at for line in reversed(lines)]
     came_at = _visit_began_at(line_times, now)

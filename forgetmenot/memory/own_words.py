@@ -170,10 +170,10 @@ def repeated_note(
     """
     if not is_foreign(fact) or phrases.says_otherwise(fact):
         return None
-    # by known verb of the fact: its English roots
+    # by known verb of the fact: its English roots, with spaces between them
     verbs = phrases.verbs_in(fact)
-    things = _things_in(fact, verbs)
-    if not things:
+    thing_stems = _things_in(fact, verbs)
+    if not thing_stems:
         return None
     # "have" need not be in the note: "has a dog" may read "dog owner" there
     telling_roots = [roots for roots in verbs.values() if roots != "have"]
@@ -183,7 +183,7 @@ def repeated_note(
     numbers = phrases.numbers_in(fact)
     for note in candidates:
         note_stems = mentioned_stems(note.text_with_topics)
-        if not things <= note_stems:
+        if not thing_stems <= note_stems:
             continue
         if any(note_stems.isdisjoint(verb_stems) for verb_stems in stems_of_verbs):
             continue

@@ -45,22 +45,22 @@ async def newest(
 ) -> list[Past]:
     """Return what a prompt's prefix shows of the past: the last stream's recap, then episodes, the newest last.
 
-    They are the newest episodes of this stream. If these are few, the last episode of the stream before is the first.
+    They are the newest episodes of this stream. If these are few, the last episode of the stream before comes first.
     How many are shown depends on the speed of chat. Hidden and suppressed sentences are left out.
     """
     stream_id = await streams.current_id(db)
     this_stream: list[Episode] = []
     if stream_id is not None:
-        stored = await episodes.newest(
+        stored_episodes = await episodes.newest(
             db, stream_id=stream_id, limit=EPISODES_OF_STREAM
         )
-        this_stream = await visible_episodes(db, stored, suppression_filter)
+        this_stream = await visible_episodes(db, stored_episodes, suppression_filter)
     # lines a minute in the newest episode
     speed = 0.0
     if this_stream:
-        last = this_stream[-1]
-        length = last.ended_at - last.started_at
-        speed = speed_within(last.events, length)
+        newest_episode = this_stream[-1]
+        length = newest_episode.ended_at - newest_episode.started_at
+        speed = speed_within(newest_episode.events, length)
     limit = working_set(speed).episodes
     recaps, past_episodes = await _of_last_stream(db, stream_id, suppression_filter)
     for episode in this_stream:

@@ -242,6 +242,7 @@ def _checked_change(
     if is_observed and subject is not None:
         source_kind = _source_of_observation(subject, screen)
     is_hearsay = source_kind is SourceKind.REPORTED
+    # roles come from Twitch's badges, and from nobody's word (text/roles)
     if subject is not None and not is_hearsay and claims_role(fact):
         raise FactRefused("role")
     if is_hearsay:
@@ -259,8 +260,8 @@ def _checked_change(
         source_kind=source_kind,
         importance=_choice(Importance, fields.get("importance"), Importance.MEDIUM),
         lifetime=_choice(Lifetime, fields.get("lifetime"), UNNAMED),
-        topics=_words(fields.get("topics"), screen, WORDS_KEPT),
-        asked_with=_other_words(fields.get("asked_with"), screen, fact),
+        topics=_search_words(fields.get("topics"), screen, WORDS_KEPT),
+        asked_with=_words_to_ask_with(fields.get("asked_with"), screen, fact),
         speaker=speaker,
     )
 
@@ -493,7 +494,7 @@ def _choice(
     return next((choice for choice in choices if choice.value == value), default)
 
 
-def _other_words(
+def _words_to_ask_with(
     value: object,
     screen: Screen,
     fact: str,
@@ -505,13 +506,13 @@ def _other_words(
     limit = 2 * WORDS_KEPT if screen.language else WORDS_KEPT
     fact_stems = set(stems(fact))
     other_words = []
-    for word in _words(value, screen, limit):
+    for word in _search_words(value, screen, limit):
         if not fact_stems.issuperset(stems(word)):
             other_words.append(word)
     return tuple(other_words)
 
 
-def _words(
+def _search_words(
     value: object,
     screen: Screen,
     limit: int,
@@ -524,12 +525,12 @@ def _words(
         return ()
     # a dict is a set that keeps its order
     search_words: dict[str, None] = {}
-    for written in value[:WORDS_READ]:
+    for item in value[:WORDS_READ]:
         if len(search_words) == limit:
             break
-        if not isinstance(written, str):
+        if not isinstance(item, str):
             continue
-        word = clean(written)
+        word = clean(item)
         has_fit_length = SHORTEST_WORD <= len(word) <= LONGEST_WORD
         if not has_fit_length or _PERSON.search(word):
             continue

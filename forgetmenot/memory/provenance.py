@@ -54,11 +54,11 @@ async def chain(
     if note.superseded_by is not None:
         successor = await notes.get(db, note.superseded_by)
     # everybody whom the page shows is named with their present name
-    related = [note, *replaced]
+    shown_notes = [note, *replaced]
     if successor is not None:
-        related.append(successor)
+        shown_notes.append(successor)
     causes = [change.cause for change in history]
-    names = await names_for(db, related, evidence, causes)
+    names = await names_for(db, shown_notes, evidence, causes)
     stream_ids = set()
     for link in evidence:
         if link.episode.stream_id is not None:

@@ -60,8 +60,8 @@ def query_of(
     """
     # scripts without spaces have no words between spaces, so each of their signs is searched, too
     typed_words = words(without_greeting(text)) + ideographs(text)
-    small_words = foreign_stopwords_in(typed_words)
-    ignored = _ignored_words(names, is_english=not small_words)
+    foreign_stopwords = foreign_stopwords_in(typed_words)
+    ignored = _ignored_words(names, is_english=not foreign_stopwords)
     weights: dict[str, float] = {}
     for word in words(context):
         if word not in ignored:
@@ -69,8 +69,9 @@ def query_of(
     for word in typed_words:
         if word in ignored:
             continue
-        is_small = word in small_words or is_hiragana(word)
-        weights[word] = LOW_WEIGHT if is_small else 1.0
+        # a word of hiragana alone is mostly an ending or a particle
+        is_stopword = word in foreign_stopwords or is_hiragana(word)
+        weights[word] = LOW_WEIGHT if is_stopword else 1.0
     telling = {word for word, weight in weights.items() if weight >= 1}
     if telling and telling <= NEWEST:
         return Query(is_general=True, newest=True, zone=zone)

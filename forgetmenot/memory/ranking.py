@@ -52,7 +52,7 @@ LEAST_OF_BEST = 0.25
 # Less than any score of a note that shares something with the query.
 _LEAST_SCORE = 1e-6
 # A note is asked for by name if one of its words counts this much as an asked one: a form of it, or one slip away.
-NAMED = 0.9
+ASKED_FOR_SHARE = 0.9
 
 
 class Postings:
@@ -116,7 +116,7 @@ class Postings:
         for place in best:
             note = self.notes[place]
             score = round(scores[place], 6)
-            asked_for = shares.get(place, 0.0) >= NAMED
+            asked_for = shares.get(place, 0.0) >= ASKED_FOR_SHARE
             recalled.append(Recalled(note, score, asked_for=asked_for))
         return recalled
 

@@ -279,11 +279,11 @@ async def _build(source: Source, subjects: Sequence[str]) -> Postings:
     summaries = await episodes.summaries(source, episode_ids)
     candidates = []
     for note in recallable:
-        summarised = []
+        note_summaries = []
         for episode_id in note.episode_ids[-EPISODES_PER_NOTE:]:
             if episode_id in summaries:
-                summarised.append((episode_id, summaries[episode_id]))
-        candidates.append(Candidate(note, tuple(summarised)))
+                note_summaries.append((episode_id, summaries[episode_id]))
+        candidates.append(Candidate(note, tuple(note_summaries)))
     return Postings(candidates, word_table())
 
 

@@ -302,8 +302,8 @@ class _Page:
         People who may not be named become "somebody". `answered_id`: whom the text answered; None if it answered
         nobody.
         """
-        names = names_typed([text])
-        named_people = await called(self._source, names)
+        typed_names = names_typed([text])
+        named_people = await called(self._source, typed_names)
         people: list[str | None] = [answered_id]
         people += [person.id for person in named_people]
         unsuppressed = self._suppressed.without(text, people)
@@ -494,7 +494,7 @@ async def write_file(
     folder = Path(settings.recap.folder).expanduser().absolute()
     started_at = await streams.start_of(db, stream_id)
     start = local_time(started_at, settings.bot.timezone)
-    # with the time: after a restore of an older copy another stream of that day may get the number
+    # The time is in the name, because after a restore of an older copy another stream of that day may get the same id.
     path = folder / f"{start:%Y-%m-%d %H-%M} stream {stream_id}.md"
     written_text = None
     # The folder may be on a slow drive, so the file is written outside of a transaction. Something may be forgotten

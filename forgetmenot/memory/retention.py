@@ -86,7 +86,10 @@ async def _delete_logs(
     before: int,
     timezone: str,
 ) -> int:
-    """Delete the bot's messages, actions and model calls older than a time (ms); return how many rows."""
+    """Delete the bot's messages, actions and model calls older than a time (ms); return how many rows.
+
+    `timezone`: the channel's, by which the weekly figures that stay of replies are counted.
+    """
     deleted = 0
     for table in bot_messages.PRUNABLE:
         while True:

@@ -54,14 +54,14 @@ async def reworded(
     )
     try:
         answer = await model.generate(request)
-        written = str(json.loads(answer.text)["fact"])
+        answered_fact = str(json.loads(answer.text)["fact"])
     except (ModelError, StoreError) as error:
         log.info("no words for a correction", error=type(error).__name__)
         return None
     except (*ODD_INPUT, KeyError, TypeError):
         # no JSON, or other JSON than was asked for
         return None
-    corrected_fact = handles.ids(clean(written))
+    corrected_fact = handles.ids(clean(answered_fact))
     if not corrected_fact:
         return None
     # an answer without any word of the correction does not carry it out

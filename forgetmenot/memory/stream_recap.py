@@ -70,8 +70,8 @@ class RecapWriter(MemoryWriter):
         stream_episodes = await episodes.summaries_of_stream(self._db, stream.id)
         summaries = []
         for kind, text in stream_episodes:
-            is_written = kind is EpisodeKind.CHAT
-            if is_written and text != NOTHING:
+            is_by_model = kind is EpisodeKind.CHAT
+            if is_by_model and text != NOTHING:
                 summaries.append(text)
         if summaries:
             recap = await self._recap(stream, summaries, ask=ask)

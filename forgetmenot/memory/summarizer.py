@@ -131,12 +131,12 @@ def storable_summary(
             stored_forms[sentence] = stored_form
         else:
             cut_by[fault] += 1
-    own_words = uncopied(list(stored_forms), messages)
-    cut_by["copied"] += len(stored_forms) - len(own_words)
-    stored_sentences = [stored_forms[sentence] for sentence in own_words]
+    own_sentences = uncopied(list(stored_forms), messages)
+    cut_by["copied"] += len(stored_forms) - len(own_sentences)
+    stored_sentences = [stored_forms[sentence] for sentence in own_sentences]
     generous_limit = int(LENGTH_MARGIN * limit)
     text = within(stored_sentences, generous_limit, size)
-    cut_by["length"] += len(own_words) - len(sentences_of(text))
+    cut_by["length"] += len(own_sentences) - len(sentences_of(text))
     # the plus sign removes the rules that cut nothing
     return text, +cut_by
 
@@ -452,15 +452,15 @@ class Summarizer(MemoryWriter):
         return _episode(window, people, summary)
 
     async def _with_streamer(self, scene: Scene, summary: str) -> People:
-        """Return the people to store with a summary, with the streamer if they spoke or it names them.
+        """Return the people to store with a summary, and the streamer among them if it names them.
 
         A streamer who has no row yet gets one.
         """
         streamer = scene.streamer
         if streamer is None:
             return scene.participations
-        spoke = streamer.id in scene.participations
-        if not spoke and streamer.id not in ids_in(summary):
+        is_participant = streamer.id in scene.participations
+        if not is_participant and streamer.id not in ids_in(summary):
             return scene.participations
         # a streamer who never typed has no row in the table of viewers
         if await viewers.get(self._db, streamer.id) is None:
@@ -468,8 +468,8 @@ class Summarizer(MemoryWriter):
             async with self._db.write() as tx:
                 await viewers.add_unseen(tx, logins, self._clock.now())
         silent = Participation(lines=0, addressed=0)
-        part = scene.participations.get(streamer.id, silent)
-        return {**scene.participations, streamer.id: part}
+        participation = scene.participations.get(streamer.id, silent)
+        return {**scene.participations, streamer.id: participation}
 
     async def _scene(self, window: Window, settings: Settings) -> Scene:
         """Return the people and the stream of a window, with handles for everybody whom a model may name."""
