@@ -43,7 +43,7 @@ Writer = TypeVar("Writer", bound=MemoryWriter)
 class Scripted:
     """A LanguageModel that keeps what it was asked and answers from a list (the last one again and again).
 
-    Or as `reply` says. `meanwhile` happens while it thinks, once; while `held` is not set, it goes on thinking.
+    Or as `reply` says. `meanwhile` happens while it thinks, once; while `gate` is not set, it goes on thinking.
     """
 
     name = "scripted"
@@ -55,15 +55,15 @@ class Scripted:
         self.asked: list[ModelRequest] = []
         self.reply: Callable[[ModelRequest], str | BaseException] = self._next
         self.meanwhile: Callable[[], Awaitable[object]] | None = None
-        self.held: asyncio.Event | None = None
+        self.gate: asyncio.Event | None = None
 
     def _next(self, _: ModelRequest) -> str | BaseException:
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         self.asked.append(request)
-        if self.held is not None:
-            await self.held.wait()
+        if self.gate is not None:
+            await self.gate.wait()
         if self.meanwhile is not None:
             happens = self.meanwhile
             self.meanwhile = None

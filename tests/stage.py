@@ -72,12 +72,12 @@ class FakeChat:
     said: list[tuple[int, str, str | None]] = field(default_factory=list)
     answers: list[Outcome | ForgetMeNotError] = field(default_factory=list)
 
-    held: asyncio.Event | None = None
+    gate: asyncio.Event | None = None
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         self.said.append((self.clock.now(), text, reply_to))
-        if self.held is not None:
-            await self.held.wait()
+        if self.gate is not None:
+            await self.gate.wait()
         answer = (
             self.answers.pop(0)
             if self.answers
@@ -104,7 +104,7 @@ class RecordingAccount(NoAccount):
     """An account that notes what it was asked to say and do. `answer`: what Twitch answers to an action, or raises."""
 
     said: list[str] = field(default_factory=list)
-    done: list[str] = field(default_factory=list)
+    done_actions: list[str] = field(default_factory=list)
     answer: Outcome | Exception = field(
         default_factory=lambda: Outcome(OutcomeKind.DONE)
     )
@@ -128,7 +128,7 @@ class RecordingAccount(NoAccount):
     set_channel = _recorder("channel")
 
     async def act(self, name: str, *words: object) -> Outcome:
-        self.done.append(
+        self.done_actions.append(
             " ".join(
                 [name, *(str(word).removeprefix("id-") for word in words if word != "")]
             )

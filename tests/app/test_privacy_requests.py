@@ -26,16 +26,16 @@ ALICE = "1001"
 
 
 class TalkingAccount(NoAccount):
-    """An account that remembers what it said, and to which line. While `held` is clear, Twitch does not answer."""
+    """An account that remembers what it said, and to which line. While `gate` is clear, Twitch does not answer."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str | None]] = []
-        self.held = asyncio.Event()
-        self.held.set()
+        self.gate = asyncio.Event()
+        self.gate.set()
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         self.said.append((text, reply_to))
-        await self.held.wait()
+        await self.gate.wait()
         return Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
 
 
@@ -233,11 +233,11 @@ async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_era
 ) -> None:
     await say(bot, "!remember I play the zitherbloom")
     await bot.settle()
-    account.held.clear()
+    account.gate.clear()
     await say(bot, "!memory")
     await until(lambda: len(account.said) == 2)
     await bot.eraser.erase(ALICE)
-    account.held.set()
+    account.gate.set()
     await bot.settle()
     assert "zitherbloom" in account.said[1][0]
     assert b"zitherbloom" not in bytes_on_disk(path)

@@ -348,7 +348,7 @@ async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(
         chat.badges[login] = frozenset(badges)
         assert await chat.say(login, f"!approve {waiting}") is None
         assert await chat.say(login, "!bot pause") is None
-    assert chat.account.done == []
+    assert chat.account.done_actions == []
     assert not (await read_switches(chat.db)).paused
     chat.badges["carol"] = frozenset({"moderator"})
     await chat.say("carol", "!bot quiet 10")

@@ -62,7 +62,7 @@ async def test_of_what_is_too_long_whole_lines_are_posted_once_and_nobody_is_men
     assert description.endswith(f"{line}\n…")
     assert text.startswith(description.removesuffix("\n…"))
     assert body["allowed_mentions"] == {"parse": []}
-    assert there.asked == [f"/api/webhooks/1/{TOKEN}?wait=true"]
+    assert there.requests == [f"/api/webhooks/1/{TOKEN}?wait=true"]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ STATE = BotState(
 class FakeControl:
     """A Control that remembers what was asked of it."""
 
-    asked: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+    calls: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
     now: BotState = STATE
 
     def state(self) -> BotState:
@@ -66,13 +66,13 @@ class FakeControl:
         raise InputError(f"There is no note {note_id}.")
 
     def hear(self, text: str) -> bool:
-        self.asked.append(("hear", {"text": text}))
+        self.calls.append(("hear", {"text": text}))
         if self.now.hearing is None:
             raise InputError(reason("hearing_off"))
-        return len(self.asked) <= 2
+        return len(self.calls) <= 2
 
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
-        self.asked.append((name, params))
+        self.calls.append((name, params))
         return OperationResult(ok=True, code="status", data={"status": "Done."})
 
 

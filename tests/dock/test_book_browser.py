@@ -114,7 +114,7 @@ async def test_it_is_searched_a_quote_removed_and_all_exported(
             page.get_by_text("Alice fell off the ladder.", exact=True)
         ).to_be_visible()
         await expect(page.get_by_role("heading", name="Running jokes")).to_have_count(0)
-        assert ("unquote", {"id": 1}) in control.asked
+        assert ("unquote", {"id": 1}) in control.calls
 
 
 async def test_clips_without_a_summary_are_folded_and_stay_unfolded(

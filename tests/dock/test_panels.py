@@ -366,7 +366,7 @@ async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(
             200,
             {"ok": True, "line": "Done.", "id": None},
         )
-    assert dock.control.asked == [(name, {"id": 7}) for name in buttons()]
+    assert dock.control.calls == [(name, {"id": 7}) for name in buttons()]
     for name in (
         "nothing",
         "memory",
@@ -438,13 +438,13 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(
     )
     for odd in odd_bodies:
         assert (await dock.post("/api/hear", odd))[0] == 400
-    assert dock.control.asked[1] == ("hear", {"text": "hello chat"})
+    assert dock.control.calls[1] == ("hear", {"text": "hello chat"})
     assert (await dock.post("/api/hear", {"text": "hi"}, X_Dock_Token="wrong"))[
         0
     ] == 401
     for page in ("null", "http://evil.example", f"http://localhost:{dock.port}"):
         assert (await dock.post("/api/hear", {"text": "hi"}, Origin=page))[0] == 403
-    assert len(dock.control.asked) == 3
+    assert len(dock.control.calls) == 3
     assert (await dock.now())["hearing"] == {"on": True, "trouble": ""}
 
 

@@ -134,7 +134,7 @@ async def test_another_host_and_another_origin_are_refused(dock: Served) -> None
     assert (await dock.get("/api/settings", **{"Sec-Fetch-Site": "same-site"}))[
         0
     ] == 403
-    assert dock.control.asked == []
+    assert dock.control.calls == []
 
 
 async def test_a_browser_that_sends_no_origin_may_say_in_its_own_header_that_it_is_the_page(
@@ -172,12 +172,12 @@ async def test_acting_needs_the_origin_and_the_token_in_its_header(
         f"{stranger.origin}/api/do/approve", data={"id": "3"}, headers=headers
     ) as answer:
         assert answer.status == 401  # a form
-    assert stranger.control.asked == []
+    assert stranger.control.calls == []
     assert await stranger.post("/api/do/approve", ACT) == (
         200,
         {"ok": True, "line": "Done.", "id": None},
     )
-    assert stranger.control.asked == [("approve", ACT)]
+    assert stranger.control.calls == [("approve", ACT)]
 
 
 async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served) -> None:
@@ -196,7 +196,7 @@ async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served) -> Non
     packed = {**headers, "Content-Encoding": "gzip"}
     async with dock.client.post(address, data=b"no gzip", headers=packed) as answer:
         assert answer.status == 415
-    assert dock.control.asked == []
+    assert dock.control.calls == []
 
 
 async def test_nothing_is_changed_by_asking(dock: Served) -> None:
@@ -205,7 +205,7 @@ async def test_nothing_is_changed_by_asking(dock: Served) -> None:
             method, f"{dock.origin}/api/do/approve", json=ACT
         ) as answer:
             assert answer.status in {404, 405}
-    assert dock.control.asked == []
+    assert dock.control.calls == []
 
 
 async def test_every_answer_forbids_foreign_and_inline_script_and_none_holds_the_token(

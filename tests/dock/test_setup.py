@@ -297,7 +297,7 @@ async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
     await step.get_by_label("Text source").select_option("Captions")
     await step.get_by_role("button", name="Save").click()
     await expect(step).to_contain_text("Say something")
-    await sim.until(lambda: "GetInputSettings" in there.asked)
+    await sim.until(lambda: "GetInputSettings" in there.requests)
     await page.wait_for_timeout(
         500
     )  # what stands there when it begins to listen was said before

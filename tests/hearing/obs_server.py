@@ -25,7 +25,7 @@ class LoopbackObs:
     password: str = ""
     streaming: bool = False
     url: str = ""
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     clients: set[ServerConnection] = field(default_factory=set)
     lie: dict[str, Any] = field(default_factory=dict)
 
@@ -73,7 +73,7 @@ class LoopbackObs:
         with contextlib.suppress(Exception):
             async for message in client:
                 request = msgpack.unpackb(message)["d"]
-                self.asked.append(request["requestType"])
+                self.requests.append(request["requestType"])
                 await client.send(
                     msgpack.packb({"op": 7, "d": self._response(request)})
                 )

@@ -211,10 +211,10 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(
         async def shows(*texts: str) -> None:
             for text in texts:
                 await there.write("Captions", text)
-                request_count = len(there.asked)
-                await until(lambda: len(there.asked) > request_count + 1)  # noqa: B023  # awaited at once
+                request_count = len(there.requests)
+                await until(lambda: len(there.requests) > request_count + 1)  # noqa: B023  # awaited at once
 
-        await until(lambda: "GetInputSettings" in there.asked)
+        await until(lambda: "GetInputSettings" in there.requests)
         assert listener.live == [True], "OBS streamed already"
         await shows(
             "movie night",
@@ -244,11 +244,11 @@ async def test_a_stop_that_comes_with_an_answer_of_obs_is_not_lost(
 
     async with loopback_obs(there):
         for steps in range(40):
-            there.asked.clear()
+            there.requests.clear()
             following = asyncio.create_task(
                 sources.follow(there.url, "", "Captions", lambda _text: None, live)
             )
-            await until(lambda: "GetInputSettings" in there.asked)
+            await until(lambda: "GetInputSettings" in there.requests)
             for _ in range(steps):
                 await asyncio.sleep(0)
             following.cancel()
@@ -302,7 +302,7 @@ async def test_an_obs_in_any_state(
             HearingSettings(obs=there.url, source="Captions"), "secret"
         ) as listener,
     ):
-        await until(lambda: "GetInputSettings" in there.asked)
+        await until(lambda: "GetInputSettings" in there.requests)
         await harm(there, listener)
         await again(listener, there)
         assert not any(listener.live)
@@ -326,7 +326,7 @@ async def test_an_obs_that_is_ended_and_started_again_is_heard_again() -> None:
         async with listening(
             HearingSettings(obs=first.url, source="Captions")
         ) as listener:
-            await until(lambda: "GetInputSettings" in first.asked)
+            await until(lambda: "GetInputSettings" in first.requests)
             await running.aclose()
             await until(lambda: "does not answer" in listener.hearing.trouble)
             port = int(first.url.rpartition(":")[2])

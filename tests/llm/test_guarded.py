@@ -209,7 +209,7 @@ async def test_waiting_for_an_answer_or_a_place_ends_at_the_deadline(
 ) -> None:
     """The wait for a place says nothing of the server."""
     endless = ScriptedModel()
-    endless.held = asyncio.Event()
+    endless.gate = asyncio.Event()
     guarded = at.guard(Limits(reply_s=0.01), endless)
     assert "in time" in str(await fails(guarded, ModelUnavailable))
     assert at.metered == ["ModelUnavailable"]

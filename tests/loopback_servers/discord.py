@@ -21,12 +21,12 @@ class Discord:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     got: list[dict[str, Any]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     pictures: dict[str, bytes] = field(default_factory=dict)
     hangs: bool = False
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        self.asked.append(request.path_qs)
+        self.requests.append(request.path_qs)
         form = await request.post()
         message = form["payload_json"]
         assert not isinstance(message, web.FileField)

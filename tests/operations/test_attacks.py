@@ -78,7 +78,7 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
                 ).words_hint
             assert without_machine_text(words) == words, message
             assert not words.startswith(("/", "!", ".")), message
-    assert room.account.done == []
+    assert room.account.done_actions == []
     assert (await room.timeout_alice()).decision.verdict is Verdict.ALLOW, (
         "her own wish is one"
     )
@@ -126,7 +126,7 @@ async def test_nobodys_harmless_line_is_the_consent_to_anything(
             question=message,
         )
         await room.executor.carry_out(proposal, context)
-    assert room.account.done == []
+    assert room.account.done_actions == []
 
 
 async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(
@@ -157,7 +157,7 @@ async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(
             question=message,
         )
         await room.executor.carry_out(proposal, context)
-    assert room.account.done == [
+    assert room.account.done_actions == [
         "remember 2 plays the violin by 9",
         "bit the lamp fell again by 9",
     ]

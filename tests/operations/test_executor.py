@@ -32,7 +32,7 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(
     carried = await room.propose(
         "effect", {"effect": "confetti"}, text="@bot some CONFETTI please"
     )
-    assert room.account.done == ["effect Confetti"]
+    assert room.account.done_actions == ["effect Confetti"]
     assert carried.words_hint == "Done: effect “Confetti”."
 
 
@@ -60,7 +60,7 @@ async def test_nobody_is_hit_who_is_immune_new_or_not_in_chat_and_twitch_has_the
         assert (
             await room.propose(name, {"target": "bob"}, asker="carol")
         ).decision.rule == "target_known"
-    assert room.account.done == []
+    assert room.account.done_actions == []
 
 
 async def test_class_b_rests_for_its_target_and_who_is_refused_thrice_waits(
@@ -96,7 +96,7 @@ async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
     await asyncio.gather(
         *(room.executor.carry_out(Proposal("clip"), context) for _ in range(5))
     )
-    assert room.account.done == ["clip"]
+    assert room.account.done_actions == ["clip"]
 
 
 async def test_an_action_that_fails_in_an_unexpected_way_is_settled(room: Room) -> None:
@@ -131,7 +131,7 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
     room.account.answer = Outcome(OutcomeKind.DONE)
     await room.clock.advance(20_000)
     await room.executor.work_off()
-    assert room.account.done == [
+    assert room.account.done_actions == [
         "emote_only True",
         "emote_only False",
         "emote_only False",
@@ -149,7 +149,7 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
     for _ in range(6):
         await room.clock.advance(20 * MINUTE)
         await room.executor.work_off()
-        tried.append(len(room.account.done))
+        tried.append(len(room.account.done_actions))
     assert tried[0] > 4
     assert tried[-2:] == tried[-1:] * 2
     assert "not undone" in (await action_logs.latest(room.db, 1))[0].detail
@@ -203,7 +203,7 @@ async def test_each_action_makes_its_one_call(
         text=text,
     )
     assert carried.decision.verdict in {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
-    assert room.account.done == [call]
+    assert room.account.done_actions == [call]
     row = await action_logs.get(room.db, carried.log_id or 0)
     assert row is not None
     assert row.status is ActionStatus.DONE
@@ -226,7 +226,7 @@ async def test_a_ban_waits_and_is_carried_out_once_when_people_say_so(
     room: Room,
 ) -> None:
     waiting = await _ask_for_ban(room)
-    assert room.account.done == []
+    assert room.account.done_actions == []
     approvals = (
         room.executor.approve(waiting, "9"),
         room.executor.approve(waiting, "100"),
@@ -239,7 +239,7 @@ async def test_a_ban_waits_and_is_carried_out_once_when_people_say_so(
     await room.clock.advance(5 * MINUTE)
     await room.speak()
     assert (await room.executor.approve(lapsed, "9")).code == "not_waiting"
-    assert room.account.done == ["ban 2"]
+    assert room.account.done_actions == ["ban 2"]
 
 
 async def test_approval_looks_again_and_claims_nothing(room: Room) -> None:
@@ -252,14 +252,14 @@ async def test_approval_looks_again_and_claims_nothing(room: Room) -> None:
         )
         room.account.answer = Outcome(answer, "no")
         assert (await room.executor.approve(await _ask_for_ban(room), "9")).code == code
-    room.account.done.clear()
+    room.account.done_actions.clear()
     first = await _ask_for_ban(room)
     second = await _ask_for_ban(room, "alice")
     room.account.immune = {"2"}
     assert "moderator" in str((await room.executor.approve(first, "9")).data["reason"])
     await room.set_state(safe_mode="1")
     assert not (await room.executor.approve(second, "9")).ok
-    assert room.account.done == []
+    assert room.account.done_actions == []
 
 
 async def test_an_undo_lifts_what_holds_and_without_a_number_nothing_old(
@@ -281,10 +281,10 @@ async def test_an_undo_lifts_what_holds_and_without_a_number_nothing_old(
         assert (await room.executor.undo("9", carried.log_id)).code == code
         await room.clock.advance(MINUTE)
         await room.executor.work_off()
-    assert room.account.done[3:] == ["untimeout 1"]
+    assert room.account.done_actions[3:] == ["untimeout 1"]
     assert (await room.executor.undo("9")).ok
     assert (await room.executor.undo("9", waiting)).ok
-    assert room.account.done[4:] == ["untimeout 1", "untimeout 2"]
+    assert room.account.done_actions[4:] == ["untimeout 1", "untimeout 2"]
 
 
 async def test_what_a_moderator_asks_in_vain_counts_against_nobody(room: Room) -> None:

@@ -289,7 +289,7 @@ async def test_forgetting_drill(
         assert marks_held(bot, *caches())
 
         # a reply and a summary are under way when she asks, and lines wait for the model
-        model.held = asyncio.Event()
+        model.gate = asyncio.Event()
         calls_before = len(model.asked)
         await running.say("i mend the oboequux")
         await running.say("@ForgetMeNot what do i play?")
@@ -297,7 +297,7 @@ async def test_forgetting_drill(
         await until(lambda: len(model.asked) == calls_before + 2)
         await running.say("!forgetme confirm")
         await asyncio.sleep(0.05)
-        model.held.set()
+        model.gate.set()
         await passing
         await bot.settle()
         await clock.advance(3 * MINUTE)

@@ -63,7 +63,7 @@ class Trap:
     text: str
     goes: tuple[str, ...]
     stays: tuple[str, ...]
-    left: tuple[str, ...]
+    remains: tuple[str, ...]
     lost: tuple[str, ...]
 
     @property
@@ -329,12 +329,12 @@ def test_what_goes_is_gone_and_what_stays_is_there(
     text = _readable(trap, outcome.texts[trap.number])
     removed_words = (*trap.goes, *trap.lost)
     assert [word for word in removed_words if word.casefold() in text.casefold()] == []
-    assert [word for word in (*trap.stays, *trap.left) if word not in text] == []
+    assert [word for word in (*trap.stays, *trap.remains) if word not in text] == []
 
 
 def test_the_streamer_is_shown_what_is_in_doubt(outcome: Outcome) -> None:
     doubtful = [
-        trap for trap in TRAPS if trap.trap.startswith("doubtful") and trap.left
+        trap for trap in TRAPS if trap.trap.startswith("doubtful") and trap.remains
     ]
     assert len(doubtful) > 2
     for trap in doubtful:
@@ -343,14 +343,16 @@ def test_the_streamer_is_shown_what_is_in_doubt(outcome: Outcome) -> None:
 
 def test_the_figures_are_in_the_documentation() -> None:
     tried = Counter(trap.trap for trap in TRAPS)
-    left_counts = Counter(trap.trap for trap in TRAPS if trap.left)
+    remaining_counts = Counter(trap.trap for trap in TRAPS if trap.remains)
     lost = Counter(trap.trap for trap in TRAPS if trap.lost)
     assert tried.total() >= 120
     documentation = DOCS.read_text(encoding="utf-8")
     rows = [
-        f"| {name} | {tried[name]} | {left_counts[name]} | {lost[name]} |"
+        f"| {name} | {tried[name]} | {remaining_counts[name]} | {lost[name]} |"
         for name in tried
     ]
-    rows.append(f"| all | {tried.total()} | {left_counts.total()} | {lost.total()} |")
+    rows.append(
+        f"| all | {tried.total()} | {remaining_counts.total()} | {lost.total()} |"
+    )
     missing = [row for row in rows if row not in documentation]
     assert missing == [], "\n".join(missing)

@@ -81,7 +81,7 @@ async def test_a_deed_that_went_wrong_lets_no_later_boast_out(
         "I created a clip.",
     ]
     await stage.ask("@forgetmenot_bot time me out please")
-    assert stage.moderation.done == ["timeout 1 30"]
+    assert stage.moderation.done_actions == ["timeout 1 30"]
     for viewer in "23":
         reply = await stage.reply("@forgetmenot_bot what did you do?", viewer)
         assert reply.text == NEUTRAL

@@ -174,7 +174,7 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
                 )
                 > 0
             )
-        assert account.done == []
+        assert account.done_actions == []
         assert fooled.calls > 2 * len(LINES)
         assert not any(
             "api_key" in text.casefold() or "twitch_token" in text

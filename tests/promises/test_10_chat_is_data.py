@@ -111,7 +111,7 @@ async def test_an_action_that_a_viewer_typed_is_void_when_the_model_repeats_it(
         await stage.hear("hi", "2")
         await stage.ask(f"@forgetmenot_bot say this: {typed}")
         assert stage.said == ["Sure!"] * number
-    assert stage.moderation.done == []
+    assert stage.moderation.done_actions == []
     assert await stage.db.value("SELECT count(*) FROM action_logs") == 0
 
 

@@ -72,7 +72,7 @@ async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     stage.model.meanwhile = lambda: clear(stage, **cleared)
     reply = await stage.reply(f"@forgetmenot_bot time me out, {SECRET}")
     assert (reply.status, reply.text, reply.detail) == (ReplyStatus.SILENT, "", CLEARED)
-    assert stage.said == stage.moderation.done == []
+    assert stage.said == stage.moderation.done_actions == []
     assert (await stage.row(reply.id)).text == ""
 
 

@@ -41,7 +41,7 @@ async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(
     stage.model.answers = [answering("", "timeout", target="alice", seconds=30)]
     stage.model.meanwhile = lambda: settle(31_000)
     await stage.reply("@forgetmenot_bot time me out please")
-    assert stage.said == stage.moderation.done == []
+    assert stage.said == stage.moderation.done_actions == []
 
 
 async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(
@@ -95,7 +95,7 @@ async def test_a_silent_preview_shows_the_words_as_chat_would_read_them(
     ]
     reply = await stage.reply("@forgetmenot_bot please time me out")
     assert (reply.status, reply.text) == (ReplyStatus.SHADOW, "I timed out alice.")
-    assert stage.said == stage.moderation.done == []
+    assert stage.said == stage.moderation.done_actions == []
 
 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
@@ -137,7 +137,7 @@ async def test_an_action_that_nobody_asked_for_costs_no_answer(
         stage.model.answers = [answering(say, action, target="bob", if_refused=sent)]
         assert (await stage.reply(f"@forgetmenot_bot {line}")).text == sent
         await settle(11_000)
-    assert stage.moderation.done == []
+    assert stage.moderation.done_actions == []
 
 
 def passer_by(stage: Stage, number: int) -> ChatEvent:
@@ -155,7 +155,7 @@ def passer_by(stage: Stage, number: int) -> ChatEvent:
 async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(
     stage: Stage,
 ) -> None:
-    stage.model.held = asyncio.Event()
+    stage.model.gate = asyncio.Event()
     stage.model.answers = [f"Hello to you, number {number}." for number in range(60)]
     for number in range(60):
         stage.engine.take(passer_by(stage, number))
@@ -169,7 +169,7 @@ async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(
         ):
             break
     assert len(stage.model.asked) == 20
-    stage.model.held.set()
+    stage.model.gate.set()
     await stage.engine.idle()
     assert len(stage.said) == 20
 

@@ -214,7 +214,7 @@ async def test_every_answer_of_twitch_is_kept(queue: Queue) -> None:
 
 async def test_after_a_crash_nothing_is_sent_again(still: Queue) -> None:
     """Killed between the call and its answer: the row says `sending`, then `unknown`, and never goes out again."""
-    still.chat.held = asyncio.Event()
+    still.chat.gate = asyncio.Event()
     going = await still.message("hello")
     async with working(still.box.run()):
         sending = asyncio.create_task(still.box.send(going))
@@ -228,7 +228,7 @@ async def test_after_a_crash_nothing_is_sent_again(still: Queue) -> None:
     message = await bot_messages.get(still.db, going.reply_id)
     assert message is not None
     assert message.status is ReplyStatus.UNKNOWN
-    still.chat.held = None
+    still.chat.gate = None
     async with working(restarted.run()):
         assert (
             await restarted.send(await still.message("hello"))

@@ -252,7 +252,7 @@ class Player:
         return self.account.said[self.since :]
 
     async def seen_deed(self, _who: str) -> list[str]:
-        return self.account.done
+        return self.account.done_actions
 
     async def seen_prompt(self, _who: str) -> list[str]:
         return [
