@@ -125,6 +125,7 @@ async def card(
     # A plan that is over says more than one to come: the streamer can ask how it went.
     ended_plan = _ended_plan(usable_notes, attendance.before_at or 0, now, zone)
     lately_note = ended_plan or _soonest_ending(active_notes, now, zone)
+    # no persona: the newest brief of any
     stored_brief, brief_note_ids = await usable_brief(source, viewer_id, persona=None)
     description = _without_roles(suppressed.without(stored_brief))
     note_ids = list(brief_note_ids)

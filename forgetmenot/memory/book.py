@@ -82,6 +82,7 @@ async def look_up(
     question_words = asked_words(query, people)
     if not question_words:
         return []
+    # the index learns the summaries that were written since it was last asked
     await index.read_on(source)
     table = word_table()
     # for each word of the question, the stems that count as it, and how much each counts (0 to 1)
@@ -151,6 +152,7 @@ async def quote_entries(
     named_ids: set[str] = set()
     for quote in stored_quotes:
         named_ids.update(ids_in(quote.text))
+    # quotes by hidden viewers are not among these; those that name one are left out here
     hidden = await viewers.hidden(source, named_ids)
     entries = []
     for quote in stored_quotes:

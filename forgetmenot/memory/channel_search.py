@@ -278,7 +278,7 @@ def _ranked(
 ) -> list[Recalled]:
     """Return the candidates that fit by words, meaning and date, best first. Of equal ones the newest comes first.
 
-    `scores`: of the words of each note, by its id. A stale or past note must have a word of the question itself.
+    `scores`: for the words of each note, by its id. A stale or past note must have a word of the question itself.
     """
     word_scores = relative_to_best([scores[note.id] for note in candidates])
     stems_of_notes = []

@@ -422,6 +422,7 @@ def _slots_of(tokens: str) -> tuple[_Slot, ...]:
             continue
         groups = match.groupdict()
         value, *rest = _CUT.split(groups["value"], maxsplit=1)
+        # "never lived in Berlin" and "lived in Berlin" have the same owner
         slot = _Slot(
             name,
             subject=_canonical(groups["subject"], _FILLER | _NEGATIONS),

@@ -565,7 +565,8 @@ async def _undo_supersede(
     await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     if successor is not None and successor.status in LIVE:
         await _withdraw_successor(tx, successor, old.id, last_change, now)
-    # an edit by hand wrote the note anew under its own number, which the old version gets back
+    # An edit by hand gave the note's number to the new version, and a larger one to the old version. The two are
+    # exchanged again.
     successor_id = old.superseded_by
     was_by_hand = cause == reason("by_hand")
     if was_by_hand and successor_id is not None and successor_id < old.id:
@@ -587,6 +588,7 @@ async def _withdraw_successor(
     If it wrote the successor, that is retracted. Else the successor was a note of its own before, and stays active.
     """
     history = await notes.changes(tx, successor.id)
+    # memory/merge reactivates a note that a claim repeats
     was_brought_back = history[-1].cause == BROUGHT_BACK
     if undone_change.cause == UNDONE or was_brought_back:
         await _supersede_again(tx, successor, old_id, now)

@@ -288,11 +288,11 @@ class Extractor(MemoryWriter):
             settings.bot.timezone,
         )
         blocks = [scene, fence("episode", handles.hide(episode.summary))]
-        known = await self._known(named_people, episode.summary)
-        if known:
-            rows = [_row(note) for note in known]
-            known_notes = handles.hide("\n".join(rows))
-            blocks.append(fence("known", known_notes))
+        known_notes = await self._known(named_people, episode.summary)
+        if known_notes:
+            rows = [_row(note) for note in known_notes]
+            known_block = handles.hide("\n".join(rows))
+            blocks.append(fence("known", known_block))
         by_handle = {handles.handle(person.viewer_id): person for person in people}
         screen = Screen(
             people=by_handle,
@@ -301,7 +301,7 @@ class Extractor(MemoryWriter):
             language=episode.language,
             streamer=streamer_id,
         )
-        return Question("\n\n".join(blocks), screen, bool(known))
+        return Question("\n\n".join(blocks), screen, bool(known_notes))
 
     async def _known(
         self, named_people: Sequence[Participant], summary: str

@@ -769,6 +769,7 @@ def _began_at(file: PastChat, at: int) -> int | None:
     began_at = file.about.began_at
     if abs(at - began_at) > LONGEST_STREAM:
         return None
+    # no line is older than its broadcast; 0: the file has no time
     return min(began_at, at) or None
 
 
