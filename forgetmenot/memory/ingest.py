@@ -60,6 +60,8 @@ MAXIMUM_WAITING = 100_000
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
 _TEXTS = ("text", "system_text", "display_name", "login", "id", "user_id")
 JOKE_TIMEOUT = "timeout"  # as operations/actions names it
+# Events that the bot makes itself: they have the streamer's login in the place of their name.
+WITHOUT_DISPLAY_NAME = frozenset({EventKind.SPOKEN, EventKind.STREAM})
 # Events that name a person without the badges that show a moderator.
 WITHOUT_BADGES = frozenset({EventKind.FOLLOW, EventKind.REDEMPTION, EventKind.STREAM})
 # How long a clear that overtook its line waits for it: seconds are usual, a reconnection takes minutes.
@@ -632,17 +634,28 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
 
 def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
     """Return who was seen under which name, whoever wrote last at the end."""
+    events = list(chat)
+    display_names: dict[tuple[str, str], str] = {}
+    for event in events:
+        if event.kind not in WITHOUT_DISPLAY_NAME:
+            display_names[event.user_id, event.login] = event.display_name
     events_of: dict[tuple[str, str, str], list[ChatEvent]] = {}
-    for event in chat:
-        key = (event.user_id, event.login, event.display_name)
+    for event in events:
+        display_name = event.display_name
+        if event.kind in WITHOUT_DISPLAY_NAME:
+            display_name = display_names.get((event.user_id, event.login), "")
+        key = (event.user_id, event.login, display_name)
         events_of_viewer = events_of.pop(key, [])
         events_of_viewer.append(event)
         # taken out and put in again: a dict keeps its order, and whoever wrote last must be at the end
         events_of[key] = events_of_viewer
-    return [_seen_in(events_of_viewer) for events_of_viewer in events_of.values()]
+    people = []
+    for (_user_id, _login, display_name), events_of_viewer in events_of.items():
+        people.append(_seen_in(events_of_viewer, display_name))
+    return people
 
 
-def _seen_in(events_of_viewer: Sequence[ChatEvent]) -> SeenViewer:
+def _seen_in(events_of_viewer: Sequence[ChatEvent], display_name: str) -> SeenViewer:
     """Return what the events of one person under one name show of them, such as their newest role and color."""
     role = None
     sub_months = 0
@@ -659,7 +672,7 @@ def _seen_in(events_of_viewer: Sequence[ChatEvent]) -> SeenViewer:
     return SeenViewer(
         latest_event.user_id,
         latest_event.login,
-        latest_event.display_name,
+        display_name,
         role,
         min(times),
         max(times),

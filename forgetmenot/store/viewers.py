@@ -223,8 +223,8 @@ async def chatter(db: Database, viewer_id: str) -> Chatter | None:
 class SeenViewer(NamedTuple):
     """A viewer under one name, as seen in a batch of lines, from `first_at` to `last_at` (ms).
 
-    `role` None, `color` "" and `watch_streak` 0 are unknown, and leave what is stored, as does
-    `sub_months` without a role.
+    `display_name` "", `role` None, `color` "" and `watch_streak` 0 are unknown, and leave what is
+    stored, as does `sub_months` without a role.
     """
 
     id: str
@@ -274,12 +274,14 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
             sub_months, sub_months_at, watch_streak, watch_streak_at, moderator_since
         )
         VALUES (
-            ?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6, ?7,
+            ?1, ?2, iif(?3 = '', ?2, ?3), coalesce(?4, 'viewer'), ?5, ?6, ?7,
             ?8, iif(?8 = 1, ?6, 0), ?9, iif(?9 > 0, ?6, 0), iif(?4 = 'moderator', ?5, NULL)
         )
         ON CONFLICT (id) DO UPDATE SET
             login = excluded.login,
-            display_name = excluded.display_name,
+            display_name = iif(
+                ?3 = '' AND login = ?2, display_name, excluded.display_name
+            ),
             role = coalesce(?4, role),
             color = iif(excluded.color = '', color, excluded.color),
             first_seen_at = min(first_seen_at, excluded.first_seen_at),
@@ -322,7 +324,7 @@ def _is_stored(person: SeenViewer, row: Row | None) -> bool:
     if row is None:
         return False
     _id, login, display_name, role, color, sub_months = row
-    if (login, display_name) != (person.login, person.display_name):
+    if login != person.login or person.display_name not in {"", display_name}:
         return False
     # without a role the months are unknown
     has_news = person.role is not None and person.sub_months != sub_months
@@ -376,6 +378,7 @@ async def _record_names(tx: Transaction, people: Sequence[SeenViewer]) -> None:
                 person.last_at,
             )
             for person in people
+            if person.display_name
         ],
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.domain import Redaction
+from forgetmenot.domain import EventKind, Redaction
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
@@ -65,6 +65,30 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
     assert (counts["excluded_known_bot"], counts["excluded_ignored"]) == (3, 1)
     assert await channel.db.column("SELECT from_bot FROM events ORDER BY seq") == [0, 1]
     assert await channel.db.column("SELECT viewer_id FROM attendance") == ["id-alice"]
+
+
+@pytest.mark.parametrize("kind", [EventKind.SPOKEN, EventKind.STREAM])
+async def test_an_event_of_the_bots_own_making_keeps_the_streamers_name(
+    channel: Channel, kind: EventKind
+) -> None:
+    """It has the login alone, in small letters."""
+
+    async def names() -> list[str]:
+        return await channel.db.column("SELECT display_name FROM viewers")
+
+    async def happens() -> None:
+        channel.say("carol", "", kind=kind, system_text="It began.")
+        await channel.ingest.flush()
+
+    await happens()
+    assert await names() == ["carol"]
+    channel.say("Carol", "hello", user_id="id-carol")
+    await happens()
+    assert await names() == ["Carol"]
+    await happens()
+    assert await names() == ["Carol"]
+    history = "SELECT display_name FROM viewer_names"
+    assert await channel.db.column(history) == ["Carol"]
 
 
 @pytest.mark.parametrize("behind", [0, HOUR])
