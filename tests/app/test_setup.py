@@ -1,5 +1,6 @@
 """The set-up's steps by themselves: what is kept, what is refused in words, and what is asked about first."""
 
+import asyncio
 import json
 import stat
 from collections.abc import AsyncIterator, Mapping
@@ -10,7 +11,7 @@ import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.app.setup import SetupService
+from forgetmenot.app.setup import SetupService, models_at
 from forgetmenot.clock import ManualClock
 from forgetmenot.errors import InputError, ModelError, SettingsError
 from forgetmenot.languages import in_language, reason
@@ -23,7 +24,13 @@ from forgetmenot.llm.build import (
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import load_settings
-from forgetmenot.settings.schema import Mode, ModelSettings, Provider
+from forgetmenot.settings.schema import (
+    HearingSettings,
+    Mode,
+    ModelSettings,
+    PrivacySettings,
+    Provider,
+)
 from tests.loopback_servers.gemini import KEY, SimGemini
 from tests.loopback_servers.openai import SimOpenAI
 
@@ -63,6 +70,12 @@ ODD: list[tuple[str, Mapping[str, object], str]] = [
     ),
     ("channel", {"chanel": "x"}, ""),
     ("mode", {"mode": "loud"}, ""),
+    ("channel", {"channel": "alice", "more": 1}, "did not understand"),
+    ("set", {"table": "bot", "key": "name", "value": " "}, "needs a name"),
+    *(
+        ("model", {"provider": "openai_compatible", **half}, "and one of its models")
+        for half in ({"base_url": "localhost:9/v1"}, {"model": "small-model"})
+    ),
     ("nothing", {}, ""),
     ("try", {"viewer": ""}, ""),
     ("try", {"viewer": "alice", "text": " "}, "Type a text"),
@@ -248,3 +261,94 @@ async def test_a_character_of_ones_own_is_not_written_anew_by_another_language(
     steps.settings.change({("bot", "persona"): "dry and kind"}, lambda _new: None)
     await steps.do("set", table="bot", key="language", value="de")
     assert steps.settings().bot.persona == "dry and kind" != before
+
+
+async def shown(steps: Steps, table: str) -> Mapping[str, object]:
+    """What the set-up's page shows of one of its parts."""
+    state = await steps.service.state()
+    part = state[table]
+    assert isinstance(part, Mapping)
+    return part
+
+
+@pytest.mark.parametrize("typed", ["Alice", "@alice", "https://www.twitch.tv/alice"])
+async def test_a_channel_is_kept_by_its_name(steps: Steps, typed: str) -> None:
+    assert (await steps.do("channel", channel=typed))["line"] == "Saved."
+    assert load_settings(steps.file).twitch.channel == "alice"
+    assert (await shown(steps, "channel"))["name"] == "alice"
+
+
+async def test_the_models_of_a_program_are_listed_by_its_address_as_it_is_typed(
+    steps: Steps,
+) -> None:
+    async with SimOpenAI() as sim:
+        typed = sim.url.removeprefix("http://").removesuffix("/v1")
+        answer = await steps.do("models", base_url=f" {typed}/ ")
+        assert answer["base_url"] == sim.url
+        assert answer["models"] == await models_at(sim.url)
+        assert answer["models"]
+
+
+async def test_a_change_of_channel_restarts_the_bot_and_a_change_of_name_does_not(
+    steps: Steps,
+) -> None:
+    assert (await steps.do("channel", channel="alice"))["restarting"] is False
+    steps.service.restarts = True
+    assert (await steps.do("channel", channel="bob"))["restarting"] is True
+    named = await steps.do("character", name="Pat", persona="kind")
+    assert named["restarting"] is False
+
+
+async def test_the_page_shows_the_character_and_whether_it_is_the_streamers_own(
+    steps: Steps,
+) -> None:
+    await steps.do("character", name=" Pat ", persona="dry and kind")
+    character = await shown(steps, "character")
+    assert (character["name"], character["own"]) == ("Pat", True)
+    [first, *_] = presets(in_language("en")).values()
+    await steps.do("character", name="Pat", persona=first)
+    assert (await shown(steps, "character"))["own"] is False
+
+
+async def test_the_page_shows_whether_a_key_is_kept_for_the_model(
+    steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    assert (await shown(steps, "model"))["key_kept"] is False, "of no model"
+    gemini = ModelSettings(provider=Provider.GEMINI)
+    steps.settings._current = msgspec.structs.replace(steps.settings(), model=gemini)
+    assert (await shown(steps, "model"))["key_kept"] is True
+    monkeypatch.delenv("GEMINI_API_KEY")
+    assert (await shown(steps, "model"))["key_kept"] is False
+
+
+async def test_quit_ends_a_program_that_may_be_ended_after_its_answer(
+    steps: Steps,
+) -> None:
+    stopped = asyncio.Event()
+    assert (await steps.service.state())["quit"] is False
+    steps.service.stop = stopped.set
+    assert (await steps.service.state())["quit"] is True
+    assert str((await steps.do("quit"))["line"]).startswith("The bot stops.")
+    assert not stopped.is_set()
+    await asyncio.wait_for(stopped.wait(), 10)
+
+
+async def test_a_copy_is_made_also_where_none_are_made_by_themselves(
+    steps: Steps, tmp_path: Path
+) -> None:
+    privacy = PrivacySettings(keep_backups=0)
+    steps.settings._current = msgspec.structs.replace(steps.settings(), privacy=privacy)
+    line = str((await steps.do("backup"))["line"])
+    copy = Path(line.removeprefix("Backed up: "))
+    assert copy.is_file()
+    assert copy.is_relative_to(tmp_path)
+
+
+async def test_obs_without_a_text_source_is_not_listened_to(steps: Steps) -> None:
+    fields = {"obs": "localhost:4455", "captions": "", "programs": False}
+    await steps.do("hearing", source=" ", **fields)
+    assert load_settings(steps.file).hearing == HearingSettings()
+    await steps.do("hearing", source=" Captions ", **fields)
+    saved = load_settings(steps.file).hearing
+    assert (saved.obs, saved.source) == ("localhost:4455", "Captions")
