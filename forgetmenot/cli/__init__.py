@@ -74,11 +74,11 @@ def _parsed(words: Sequence[str]) -> Namespace:
         _refuse_unknown_command(name, program)
     parser = build_parser(name)
     if name in GROUPS and len(words) > 1:
-        _refuse_unknown_action(name, words[1], program)
+        _refuse_unknown_action(name, words[1])
     parsed, unknown_words = parser.parse_known_args(words)
     if unknown_words:
         raise InputError(
-            f"`{name}` does not know `{unknown_words[0]}`. `{program} {name} --help` explains it."
+            f"`{name}` does not know `{unknown_words[0]}`. `forgetmenot {name} --help` explains it."
         )
     use_found_file(parsed)
     return parsed
@@ -97,11 +97,7 @@ def _refuse_unknown_command(name: str, program: str) -> None:
     )
 
 
-def _refuse_unknown_action(
-    group: str,
-    name: str,
-    program: str,
-) -> None:
+def _refuse_unknown_action(group: str, name: str) -> None:
     """Raise InputError if a command has no action of that name."""
     from forgetmenot.cli.common import action_names, near_word
     from forgetmenot.errors import InputError
@@ -111,7 +107,7 @@ def _refuse_unknown_action(
         return
     guess = near_word(name, names)
     raise InputError(
-        f"`{group}` has no action `{name}`.{guess} `{program} {group} --help` explains them."
+        f"`{group}` has no action `{name}`.{guess} `forgetmenot {group} --help` explains them."
     )
 
 

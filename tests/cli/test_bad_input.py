@@ -120,6 +120,20 @@ def test_it_is_said_and_changes_nothing(
     ] == []
 
 
+@pytest.mark.parametrize("words", ["memory xyzzy", "start --hepl"])
+def test_the_way_out_is_a_command_as_it_was_started(words: str) -> None:
+    """Also where the way in which it was started ends with the program's name."""
+    result = subprocess.run(
+        command(*words.split()),
+        env=environment(Path.cwd(), FORGETMENOT_COMMAND="uvx forgetmenot"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    name = words.split(maxsplit=1)[0]
+    assert f"`uvx forgetmenot {name} --help`" in result.stderr
+
+
 # ── files that are not ours ──
 
 
