@@ -137,7 +137,7 @@ async def _add_spellings(
     note_counts: dict[int, int],
     table: WordTable | None,
 ) -> None:
-    """Add what misspelt words may mean to `shares_of`, and the numbers of their notes to `note_counts`.
+    """Add what misspelt words may mean to `shares_of`, and how many notes have that to `note_counts`.
 
     A word counts as misspelt if no note has it and it has no near words.
     """

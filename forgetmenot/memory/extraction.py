@@ -641,7 +641,10 @@ class _ProposalMerger(Struct):
     def _speaker_by_lines(
         self, fact: str, named_speaker: Participant | None
     ) -> Participant | None:
-        """Return who said a fact: another speaker if only their line has most of its words, else the one named."""
+        """Return who said a fact: the named speaker, unless its words stand in the line of somebody else.
+
+        That line must have most of its words, and ELSEWHERE times as many as any line of the named speaker.
+        """
         if not self.speakers:
             return named_speaker
         fact_stems = telling_stems(fact)

@@ -569,10 +569,9 @@ def _first_of_each(
 async def _target_ids(
     tx: Transaction, redactions: Sequence[Redaction]
 ) -> list[str | None]:
-    """Return the id of the person whom each clear hit, such as the author of a deleted message.
+    """Return whose text each clear took away, by id; None for the whole chat, or if nobody knows whose it was.
 
-    None for a clear of the whole chat, or of an unknown message. Twitch does not send the author of a message that it
-    deletes.
+    Twitch does not send the author of a message that it deletes, so the author is looked up.
     """
     message_ids = [redaction.event_id for redaction in redactions if redaction.event_id]
     authors = await events.authors(tx, message_ids)
