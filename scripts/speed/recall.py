@@ -167,7 +167,7 @@ ASKED_AFTER_DAYS = (1, 7, 90)
 class Score:
     """Sums over questions."""
 
-    asked: int = 0
+    question_count: int = 0
     at10: float = 0.0
     at20: float = 0.0
     reciprocal: float = 0.0
@@ -177,7 +177,7 @@ class Score:
         ranks = [
             rank for rank, note in enumerate(note_ids, start=1) if note in expected
         ]
-        self.asked += 1
+        self.question_count += 1
         self.at10 += sum(rank <= 10 for rank in ranks) / len(expected)
         self.at20 += len(ranks) / len(expected)
         self.reciprocal += 1 / ranks[0] if ranks and ranks[0] <= 10 else 0.0
@@ -228,7 +228,7 @@ class ChatScore:
     `handed_in`: where the person is given.
     """
 
-    asked: int = 0
+    question_count: int = 0
     in_prompt: dict[int, float] = field(
         default_factory=lambda: dict.fromkeys(ASKED_AFTER_DAYS, 0.0)
     )
@@ -265,7 +265,7 @@ async def ask_in_chat(
             score.handed_in += _share(
                 {match.note.id for match in recalled}, question.answering
             )
-            score.asked += 1
+            score.question_count += 1
         for days in ASKED_AFTER_DAYS:
             await clock.advance(conversation.last_at + days * DAY - clock.now())
             for question in questions:
@@ -305,16 +305,24 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
     figures = []
     for name, score in scores.items():
         figures += [
-            Figure(f"{name}: questions", score.asked, ""),
-            Figure(f"{name}: recall@10", round(score.at10 / score.asked, 4), ""),
-            Figure(f"{name}: recall@20", round(score.at20 / score.asked, 4), ""),
-            Figure(f"{name}: MRR", round(score.reciprocal / score.asked, 4), ""),
+            Figure(f"{name}: questions", score.question_count, ""),
+            Figure(
+                f"{name}: recall@10", round(score.at10 / score.question_count, 4), ""
+            ),
+            Figure(
+                f"{name}: recall@20", round(score.at20 / score.question_count, 4), ""
+            ),
+            Figure(
+                f"{name}: MRR", round(score.reciprocal / score.question_count, 4), ""
+            ),
         ]
     figures += [
-        Figure("asked in chat: questions that name one person", chat.asked, ""),
+        Figure(
+            "asked in chat: questions that name one person", chat.question_count, ""
+        ),
         Figure(
             "asked in chat: recall@20 with the person handed in",
-            chat.handed_in / chat.asked,
+            chat.handed_in / chat.question_count,
             "",
         ),
     ]
@@ -322,7 +330,7 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
         figures.append(
             Figure(
                 f"asked in chat: in the prompt after {days} days",
-                share / chat.asked,
+                share / chat.question_count,
                 "",
             )
         )
