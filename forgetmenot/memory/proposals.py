@@ -162,10 +162,10 @@ class ProposedChange(Struct, frozen=True):
 
 
 def answer_items(text: str, name: str = "notes") -> list[object] | None:
-    """Return the items of the list `name` in a model's answer, unchecked; None if it has no such list.
+    """Return the items of the list `name` in a model's answer, unchecked; None if it has no such list or no whole item.
 
-    An answer that was cut off at its limit has the items that are whole. The list ends at the first repeated item,
-    because a small model may repeat itself for ever.
+    Items after a cut at the answer's limit are missing. The list ends at the first repeated item, because a small model
+    may repeat itself for ever.
     """
     opening = re.search(rf'"{name}"\s*:\s*\[\s*', text)
     if opening is None:

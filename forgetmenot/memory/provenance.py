@@ -168,14 +168,14 @@ def _video_link(
 
 async def names_for(
     db: Database,
-    related: Sequence[Note],
+    shown_notes: Sequence[Note],
     evidence: Sequence[EvidenceLink] = (),
     texts: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return by id the present names of everybody in these notes, evidence and texts, without hidden people."""
     people: set[str | None] = set()
     all_texts = list(texts)
-    for note in related:
+    for note in shown_notes:
         people.add(note.subject_id)
         all_texts.append(note.fact)
     for link in evidence:

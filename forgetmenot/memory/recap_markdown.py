@@ -335,13 +335,13 @@ def _people_lines(
     say: Language,
 ) -> list[str]:
     """Return how many people wrote, how many of them for the first time, and who came back."""
-    first_time = 0
+    first_time_count = 0
     for visits in attendance.values():
         if visits.streams == 1:
-            first_time += 1
+            first_time_count += 1
     lines = [say("recap.wrote", n=len(attendance))]
-    if first_time:
-        lines.append(say("recap.first", n=first_time))
+    if first_time_count:
+        lines.append(say("recap.first", n=first_time_count))
     if returners:
         people = [names[viewer_id] for viewer_id in returners if viewer_id in names]
         people.sort()

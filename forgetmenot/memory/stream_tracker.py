@@ -139,6 +139,7 @@ class StreamTracker:
             return
         async with self._db.write() as tx:
             stream_row = await streams.current(tx)
+            # a stream that began after the report is not the one that went off
             if stream_row is None or stream_row["started_at"] > off_since:
                 return
             ended_at = min(stream_row["last_event_at"], off_since)
@@ -151,6 +152,7 @@ class StreamTracker:
             return stream
         last_live_at = stream.seen_live_at
         if last_live_at is None:
+            # nobody reported it live in this run, so its last line is the last sign of it
             last_live_at = min(stream.last_event_at, self._off_since)
         if at - last_live_at < OFFLINE_AT_LEAST:
             return stream
@@ -165,6 +167,7 @@ def _is_another(
     now: int,
 ) -> bool:
     """Return whether a report is about another stream than the open one."""
+    # without an id, only a long silence before the report shows that it is another stream
     if stream.twitch_id is None:
         return now - stream.last_event_at > STREAM_GAP
     if stream.twitch_id == state.stream_id:
