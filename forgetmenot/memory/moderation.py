@@ -32,7 +32,7 @@ _IN_NUMBERS = {
 
 def act_of(redaction: Redaction) -> Act:
     """Return what a moderator did, from Twitch's report of what was deleted."""
-    # one message has an id, the whole chat has no user, and a ban has no duration
+    # Only a single deleted message has an event id, only a cleared chat has no user, and a ban has no duration.
     if redaction.event_id:
         return Act("deleted", DELETED)
     if not redaction.user_id:

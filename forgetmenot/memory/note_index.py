@@ -165,13 +165,13 @@ class NoteIndex:
         for note, own_count in counts.own.items():
             group = self._group_of[note]
             around_count = counts.around.get(group, 0.0)
-            # only the increase, because the texts around the note are counted for its whole group below
+            # The texts around the note count for its whole group (below), so its own words add only the increase.
             with_own = _saturated(around_count + own_count)
             added = with_own - _saturated(around_count)
             own.append((note, word_rarity * added))
         around = []
         for group, around_count in counts.around.items():
-            # multiplied first: the order of the factors decides the last digit of a score
+            # `_saturated`, with the multiplication first: another order changes the last digit of a score
             added = word_rarity * around_count / (K1 + around_count)
             around.append((group, added))
         return _WordScores(own, around, counts.shares)

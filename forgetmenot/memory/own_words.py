@@ -52,7 +52,10 @@ def without_small_words(topic: str) -> str:
 
 
 def is_english(text: str) -> bool:
-    """Return whether a text has an English word besides stopwords; True if the word table cannot be read."""
+    """Return whether a text has an English word besides stopwords.
+
+    If the word table cannot be read, every text counts as English.
+    """
     table = word_table()
     if table is None:
         return True
@@ -190,6 +193,7 @@ def repeated_note(
         note_numbers = phrases.numbers_in(note.fact)
         if numbers == note_numbers:
             return Relation.DUPLICATE, note
+        # "has dogs" does not contradict "has two dogs"
         if numbers and note_numbers:
             return Relation.CONFLICT, note
     return None

@@ -228,10 +228,10 @@ async def spoken_of(
         return []
     if not best_ids:
         return []
-    stored = await episodes.get_many(source, best_ids)
+    stored_episodes = await episodes.get_many(source, best_ids)
     # (how many of the terms it has, its id, the episode)
     matching: list[tuple[int, int, Episode]] = []
-    for episode in await visible_episodes(source, stored, suppression_filter):
+    for episode in await visible_episodes(source, stored_episodes, suppression_filter):
         # counted again, because sentences that may not be shown are cut by now
         term_count = _term_count(episode, terms)
         if term_count >= enough:
@@ -262,18 +262,18 @@ async def without_hidden(source: Source, text: str) -> str:
 
 async def visible_episodes(
     source: Source,
-    stored: Sequence[Episode],
+    stored_episodes: Sequence[Episode],
     suppression_filter: SuppressionFilter,
 ) -> list[Episode]:
     """Return episodes with only the sentences that may be shown. An episode without any is left out."""
-    if not stored:
+    if not stored_episodes:
         return []
     named_ids: set[str] = set()
-    for episode in stored:
+    for episode in stored_episodes:
         named_ids.update(ids_in(episode.summary))
     hidden = await viewers.hidden(source, named_ids)
     visible = []
-    for episode in stored:
+    for episode in stored_episodes:
         unsuppressed = suppression_filter.without(episode.summary)
         summary = _without_people(unsuppressed, hidden)
         if summary:

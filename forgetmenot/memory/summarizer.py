@@ -476,6 +476,7 @@ class Summarizer(MemoryWriter):
         stream = await self._stream_of(window)
         speakers = participations(window)
         names = await self._names(window, stream, speakers, settings)
+        # this adds the streamer's names to `names`
         streamer = await self._nameable_streamer(speakers, settings, names)
         streamer_id = streamer.id if streamer is not None else ""
         bot_names = await self._bot_names(settings, streamer)
@@ -576,8 +577,8 @@ def _people_with_handles(
     people = participations(window, named_ids)
     # Then handles only for those whom the model reads of. Somebody whose lines are all collapsed with those of others
     # needs none.
-    read_of = shown_speakers(window) | set(named_ids)
-    with_handle = [viewer_id for viewer_id in people if viewer_id in read_of]
+    shown_ids = shown_speakers(window) | set(named_ids)
+    with_handle = [viewer_id for viewer_id in people if viewer_id in shown_ids]
     if streamer_id:
         with_handle.insert(0, streamer_id)
     return people, handles_for(with_handle)

@@ -118,6 +118,7 @@ def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
 
 def _windows_of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
     """Return the windows that are due among the lines of one stream."""
+    # if more unread lines follow, these are not the last ones
     is_over = not cut.truncated and _is_over(lines, cut)
     due: list[Window] = []
     remaining = lines

@@ -182,6 +182,7 @@ class _Screening:
         """Return a fact without the ages of minors. Raises FactRefused."""
         if self._privacy is None:
             return text
+        # without a sentence left, the text itself is checked, and refused for the age
         fact = without_ages(text, self._privacy) or text
         try:
             checked_fact(fact, self._privacy, links=True)
