@@ -365,6 +365,7 @@ async def _refuse_outdated(
     """
     if rival is not None and _was_said_before(claim, rival):
         raise FactRefused("said_before")
+    # an active note says the same, so the claim is still true
     if repeated_note is not None:
         return
     # notes that went with a cleared line are not among them: they have no text any more

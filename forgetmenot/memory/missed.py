@@ -144,6 +144,7 @@ async def _sentences_of(
     for evidence, text in texts.items():
         shown = _sentences_to_show(text, suppression_filter, hidden)
         is_own_text = stream is not None and evidence == ("stream", stream.id)
+        # the streamer's own text is shown as a whole, as one sentence
         if shown and is_own_text:
             shown = [" ".join(shown)]
         sentences = [(with_names(sentence, names), evidence) for sentence in shown]

@@ -120,8 +120,8 @@ async def sweep_notes(
 
 async def _end_expired(db: Database, now: int) -> int:
     """End the notes whose time is over; return how many."""
-    # The parameters of the query "over" of `notes.end_due`. A note that was to last longer than `longest_passing` becomes
-    # past, any other expires. A past note expires if its end was before `before`.
+    # The parameters of the query "over" of `notes.end_due`. A note that was to last longer than `longest_passing`
+    # becomes past, any other expires. A past note expires if its end was before `before`.
     values = {
         "now": now,
         "before": now - PAST_KEPT,

@@ -433,6 +433,7 @@ async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str
     }
     provisional_ids = {provisional_id(login) for login in ids_or_logins}
     known_ids = set(await viewers.existing(tx, ids_or_logins | provisional_ids))
+    # by login: who had it, and from when until when
     spans_by_login = await names.spans_by_login(tx, ids_or_logins)
     subjects: dict[int, str] = {}
     for read_line in batch:
@@ -445,6 +446,7 @@ async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str
         if id_or_login in known_ids or is_new_id:
             subjects[read_line.number] = id_or_login
         elif spans is None:
+            # nobody is known to have had this login: the login stands for them until they are seen
             subjects[read_line.number] = provisional_id(id_or_login)
         else:
             viewer_id = meant_at(spans, read_line.said_at)

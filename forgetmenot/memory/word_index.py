@@ -100,7 +100,8 @@ class WordIndex:
         number = self._number(word_stem)
         if number is not None:
             forms += self._listed.get(number, ())
-        # Finding a stem is costly, so only words that begin alike are looked at.
+        # Finding a stem is costly, so only words that begin alike are looked at. The list is sorted, so they stand
+        # together.
         unchanged_length = max(1, len(word_stem) - CHANGED_BY_STEMMING)
         beginning = word_stem[:unchanged_length]
         behind_beginning = beginning + LAST_CHARACTER
