@@ -122,10 +122,16 @@ def _statements(
     for line in lines:
         if line.event_id in question_ids:
             continue
-        if is_command(line.text) or is_question(line.text):
-            continue
-        statements.append(line)
+        if _is_statement(line.text):
+            statements.append(line)
     return statements
+
+
+# The same lines are compared with one question after the other.
+@text_cache(LINES_CACHED)
+def _is_statement(text: str) -> bool:
+    """Return whether a line is no command and no question."""
+    return not is_command(text) and not is_question(text)
 
 
 def _showable(
