@@ -92,3 +92,15 @@ async def test_a_note_with_little_of_the_question_is_left_out_beside_one_with_mo
     assert await facts_about(world, question) == [
         "plays for the village orchestra on Sundays"
     ]
+
+
+async def test_the_word_itself_counts_more_than_one_of_nearly_the_same_meaning(
+    world: World,
+) -> None:
+    await drummers(world)
+    await world.note("adopted a dog", "1")
+    await world.note("adopted a puppy", "9")
+    assert await facts_about(world, "who has a dog?") == [
+        "adopted a dog",
+        "adopted a puppy",
+    ]
