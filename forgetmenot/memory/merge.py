@@ -4,7 +4,7 @@ Everything happens in the caller's transaction. FactRefused carries the name of 
 
 - A fact is superseded, never overwritten, and every change can be undone in one step.
 - What a model says of the notes that it was shown (repeats, replaces) decides. Comparing words finds exact and near
-  repeats, and values of which there is one at a time. A repeat that says more takes the place of the old words.
+  repeats, and contradictions where only one value can be true. A repeat that says more supersedes the old words.
 - Hearsay never supersedes what a person said about themselves.
 """
 
@@ -346,6 +346,7 @@ async def _compared(
     """Return each note with its relation to a fact, in the order of the notes."""
 
     def compare_all() -> list[tuple[Relation, Note]]:
+        """Compare the fact with every candidate."""
         return [(relate(note.fact, fact), note) for note in candidates]
 
     # in a thread, so that many notes do not hold up the event loop
@@ -358,7 +359,7 @@ async def _refuse_outdated(
     rival: Note | None,
     repeated_note: Note | None,
 ) -> None:
-    """Refuse a claim that is older than what is known now. Raises FactRefused.
+    """Refuse a claim that is older than the present notes. Raises FactRefused.
 
     Chat is read long after it was said, but corrections count at once. A claim is outdated in two cases: its rival was
     said or confirmed later, or a note with the same fact was superseded, retracted or undone later.

@@ -197,7 +197,7 @@ class NoteIndex:
         facts: Sequence[Sequence[str]],
         groups_of_episode: Mapping[int, Sequence[int]],
     ) -> None:
-        """Index the own words of each note: those of its fact, and those beside it.
+        """Index the own words of each note: its fact, its topics and what it may be asked with.
 
         They also count, less, for all groups with notes from the same episodes. `facts`: the words of each fact.
         `groups_of_episode`: by episode, the groups with notes from it.

@@ -278,7 +278,7 @@ def _confidence(value: object) -> float:
 def _source_of_observation(subject: Participant, screen: Screen) -> SourceKind:
     """Return the source kind of an observation about somebody.
 
-    Of somebody who wrote no line it is hearsay, except of the streamer, whom everybody watches.
+    It is hearsay if they wrote no line. The streamer need not write any, because everybody watches them.
     """
     if subject.lines:
         return SourceKind.OBSERVED
@@ -363,7 +363,7 @@ def _person_of(handle: str, screen: Screen) -> Participant | None:
 def with_speaker(change: ProposedChange, speaker: Participant) -> ProposedChange:
     """Return a change with another speaker than the model named.
 
-    A change is returned as it is if that speaker is its subject: hearsay must not become their own words.
+    A change by its own subject is returned as it is: hearsay must not become their own words.
     """
     if speaker == change.speaker or speaker.viewer_id == change.subject_id:
         return change
@@ -405,7 +405,7 @@ def _source_kind(
     subject: Participant | None,
     speaker: Participant | None,
 ) -> SourceKind:
-    """Return the source kind of a fact, by who says it about whom.
+    """Return the source kind of a fact: it depends on its speaker and its subject.
 
     `subject`: None for a fact about the channel. `speaker`: None if nobody in particular said it.
     """

@@ -53,7 +53,7 @@ async def chain(
     successor = None
     if note.superseded_by is not None:
         successor = await notes.get(db, note.superseded_by)
-    # everybody whom the page shows is named with their present name
+    # the page shows everybody in these notes by their present name
     shown_notes = [note, *replaced]
     if successor is not None:
         shown_notes.append(successor)
@@ -121,7 +121,7 @@ def _shown_evidence(
     stance = link.stance
     speaker = names.get(link.speaker_id or "", "")
     if _is_seen(note, link):
-        # nobody said it: the speaker of the link is whoever did it
+        # nobody said it: the speaker of the link is the person who did it
         stance = SEEN
         speaker = ""
     # 0 is the id of no stream: there is no video of what was said outside of streams

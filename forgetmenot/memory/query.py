@@ -42,7 +42,7 @@ class Query(Struct, frozen=True):
 
     @property
     def telling(self) -> list[str]:
-        """Return the words of full weight: those of the message itself, without stopwords."""
+        """Return the words of full weight: the message's own words, without stopwords."""
         return [word for word, weight in self.words.items() if weight >= 1]
 
 

@@ -132,7 +132,7 @@ class Postings:
         return scores
 
     def _meaning_scores(self, query: Query) -> list[float]:
-        """Return what is added to the score of each note for its meaning; all 0 without a word table."""
+        """Return how much its meaning adds to the score of each note; all 0 without a word table."""
         if self._table is None or self._meanings is None:
             return [0.0] * len(self.notes)
         # the message's own words, without those of its context (category, title)
@@ -214,7 +214,7 @@ class Postings:
         query: Query,
         now: int,
     ) -> set[int]:
-        """Return the notes that are over, and the stale and past ones that are not asked for.
+        """Return the notes that are over, and stale and past notes without anything that the query asks for.
 
         A note is asked for by one of its words, a similar word, or the day or month in which it was said. `shares`: the
         notes that have a word of the query.
@@ -244,7 +244,7 @@ class Postings:
         return query.time.fits(confirmed_on)
 
     def _time_scores(self, query: Query) -> list[float]:
-        """Return what is added to the score of each note for the time that is asked for."""
+        """Return how much the asked time adds to the score of each note."""
         times = self._times
         if times is None:
             times = []

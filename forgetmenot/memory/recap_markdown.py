@@ -134,7 +134,7 @@ def _returners(
     settings: PeopleSettings,
     started_at: int,
 ) -> list[str]:
-    """Return the ids of those who came back with this stream after a long time."""
+    """Return the ids of the viewers who came back with this stream after a long time."""
     returners = []
     for viewer_id, visits in attendance.items():
         if standing_of(visits, settings, started_at) is Standing.RETURNER:
@@ -147,7 +147,7 @@ def _regulars(
     returners: Sequence[str],
     settings: PeopleSettings,
 ) -> list[str]:
-    """Return the ids of those who came to enough streams lately to be named in a recap.
+    """Return the ids of the viewers who came to enough streams lately to be named in a recap.
 
     Returners were away lately, so all their streams count.
     """
@@ -277,7 +277,7 @@ class _Page:
         return moments
 
     async def _quotable(self) -> list[tuple[str, str]]:
-        """Return the bot's best answers as (text, id of the viewer whom it answered).
+        """Return the bot's best answers as (text, id of the answered viewer).
 
         Answers that name somebody who may not be named are left out.
         """
@@ -297,10 +297,10 @@ class _Page:
         return quotable
 
     async def _shown(self, text: str, answered_id: str | None = None) -> str:
-        """Return a text as Markdown, with names for ids and without what is suppressed.
+        """Return a text as Markdown, with names for ids and without suppressed sentences.
 
-        People who may not be named become "somebody". `answered_id`: whom the text answered; None if it answered
-        nobody.
+        People who may not be named become "somebody". `answered_id`: the viewer that the text answered; None if it
+        answered nobody.
         """
         typed_names = names_typed([text])
         named_people = await called(self._source, typed_names)
@@ -391,7 +391,7 @@ def _anniversary_lines(
 def distinct_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the first QUOTES_LIMIT lines of the bot that differ and name no command.
 
-    A line is (text, id of the viewer whom it answered).
+    A line is (text, id of the answered viewer).
     """
     quotes: list[tuple[str, str]] = []
     seen_texts: set[str] = set()

@@ -176,8 +176,9 @@ class RecapWriter(MemoryWriter):
 def recap_source(summaries: Sequence[str], tokens: int) -> Sequence[str]:
     """Return the parts of a stream's summaries that fit into this many tokens, spread evenly over the stream.
 
-    If the whole summaries do not fit, it is the first and the last sentence of each: what mattered most about people,
-    and what happened. If these do not fit either, it is those of every second, third … summary.
+    The parts are the whole summaries. If these do not fit, it is the first sentence of each, which says what mattered
+    most about people, and the last, which says what happened. If there are still too many, only every second, third …
+    summary has its two sentences.
     """
     if estimate_tokens("\n".join(summaries)) <= tokens:
         return summaries

@@ -147,7 +147,7 @@ def _checked_sentence(
     quotations: Container[str],
     privacy: PrivacySettings,
 ) -> tuple[str, str | None]:
-    """Return a sentence as it may be stored, and the rule that cuts it: None if none does."""
+    """Return the form in which a sentence may be stored, and the rule that cuts it (None if none does)."""
     with_mentions = handles.ids(sentence)
     if with_mentions is None:
         return "", "handle"
@@ -265,7 +265,7 @@ def _copied_share(
 
 
 def _runs(message_letters: Iterable[str]) -> set[str]:
-    """Return the runs of letters that count as copied if a summary has them.
+    """Return the runs of letters that a summary must not copy.
 
     They are all sequences of COPIED_RUN letters of each message, or the whole of a shorter message. `message_letters`:
     the letters of each message.
@@ -561,7 +561,7 @@ def _people_with_handles(
     bot_names: Collection[str],
     streamer_id: str,
 ) -> tuple[People, Handles]:
-    """Return the people who spoke in a window or are named in it, and handles for those whom the model reads of.
+    """Return everybody who spoke in a window or is named in it, and handles for the people that the model reads about.
 
     `names`: by name, the id of the person it means. `streamer_id`: "" if nobody knows whose channel it is.
     """
@@ -707,7 +707,7 @@ def summary_in_numbers(
     handles: Handles,
     settings: Settings,
 ) -> str:
-    """Return a summary of who wrote most, as mentions, and which words these people shared."""
+    """Return a summary in numbers: the people with the most lines, as mentions, and the words that they shared."""
     line_counts: dict[str, int] = {}
     for viewer_id, part in participations(window).items():
         if part.lines:

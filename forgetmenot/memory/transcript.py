@@ -280,7 +280,7 @@ _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 
 
 def shown_lines(window: Window) -> list[Sequence[Line]]:
-    """Return the lines of a window in groups, each of which is shown as one line.
+    """Return the lines of a window in groups. Each group is shown as one line.
 
     Most lines are a group of their own. At least REPEATS_COLLAPSED lines with the same words become one group. If at
     most FEW_PEOPLE people typed them, the first line of each person is a group instead.

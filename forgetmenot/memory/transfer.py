@@ -425,8 +425,8 @@ def _new_note(read_line: ReadLine, note_id: int) -> NewNote:
 async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str]:
     """Return by line number the id of the person that each line is about.
 
-    A file names people by id or by login. A line is left out if its login had several owners, and nobody knows whose it
-    was when the line was said.
+    A file names people by id or by login. A line is left out if its login had several owners, and its time does not
+    tell which of them is meant.
     """
     ids_or_logins = {
         read_line.subject for read_line in batch if read_line.subject is not None
@@ -543,7 +543,7 @@ def _request_against(
 def _without_erased(tx: Transaction, read_line: ReadLine) -> ReadLine:
     """Return a line without people who were erased: "somebody" in the fact, no sentences about them in the summary.
 
-    A login without an @ counts as a name only if no ordinary word looks like it, as in an erasure.
+    As in an erasure, a login without an @ counts as a name only if it is unlike any ordinary word.
     """
     if not tx.requests.has_erasures():
         return read_line
@@ -593,8 +593,8 @@ async def export_notes(
 ) -> AsyncIterator[dict[str, object]]:
     """Yield the notes as lines of an export, in order of their ids.
 
-    People who opted out or were banned are left out, because whoever gets the file does not know that. `subject_id`:
-    only this person's notes, even if they are hidden. `status`: only notes of this status.
+    People who opted out or were banned are left out: a reader of the file does not know about that. `subject_id`: only
+    this person's notes, even if they are hidden. `status`: only notes of this status.
     """
     last_id = 0
     while True:
