@@ -88,7 +88,7 @@ async def _delete_logs(
 ) -> int:
     """Delete the bot's messages, actions and model calls older than a time (ms); return how many rows.
 
-    `timezone`: the channel's, by which the weekly figures that stay of replies are counted.
+    Weekly figures about the replies stay. `timezone`: the channel's, in which a week begins.
     """
     deleted = 0
     for table in bot_messages.PRUNABLE:

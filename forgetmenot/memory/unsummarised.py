@@ -154,7 +154,7 @@ class _AskedWord:
 
     def __init__(self, word: str, table: WordTable | None) -> None:
         word_stem = stem(word)
-        # by stem: how much words of that stem count as this word (0 to 1)
+        # by stem, first the word's own: how much words of that stem count as this word (0 to 1)
         self._shares = {word_stem: 1.0}
         number = None
         if table is not None:

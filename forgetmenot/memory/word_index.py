@@ -60,7 +60,7 @@ class WordIndex:
         *,
         spelling: bool = False,
     ) -> None:
-        """Add the words of the text at a place. Places must ascend.
+        """Add the words of a text. `place`: a number by which the text is meant, higher than those before it.
 
         `spelling`: a misspelt word of a query may mean one of these words.
         """
@@ -212,6 +212,7 @@ def slips(word: str) -> Iterator[str]:
         before = word[:place]
         rest = word[place:]
         after_letter = rest[1:]
+        # the first two letters of the rest, in the other order
         swapped = rest[1::-1] + rest[2:]
         # a letter too few, two swapped, a letter too many, a wrong letter
         yield before + after_letter
