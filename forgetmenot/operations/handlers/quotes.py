@@ -111,12 +111,13 @@ async def _line_to_keep(request: Request) -> Line | None:
 async def _checked_words(request: Request, typed: str) -> str:
     """Return a line as it is kept, with mentions in the place of names. Raises FactRefused."""
     privacy = request.settings.privacy
-    words = without_ages(clean(defang(typed)), privacy)
+    line = clean(defang(typed))
+    # the names that it begins with say to whom it was said, and are no part of the quote
+    words = without_ages(without_called_names(line) or line, privacy)
     category = never_stored(words, privacy)
     if not words or category is not None:
         raise FactRefused(f"sensitive:{category or 'minor_age'}")
-    # said to somebody by name: only what would begin a note like that is odd
-    fault = text_fault(without_called_names(words))
+    fault = text_fault(words)
     if fault is not None:
         raise FactRefused(fault)
     return await with_mentions(request.db, words)
