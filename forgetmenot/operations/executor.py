@@ -420,7 +420,7 @@ def _is_unasked_refusal(
     if not policy_facts.asks_nothing:
         return False
     # Somebody may have asked for these in words that code does not read, so the refusal goes out: it names the command.
-    if proposal.name in wording.TYPED_INSTEAD:
+    if proposal.name in wording.REFUSED_WITH_COMMAND:
         return False
     return proposal.name not in policy_facts.asked_for
 

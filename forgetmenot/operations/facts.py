@@ -107,7 +107,7 @@ class _People(NamedTuple):
             message_id=chatter.message_id,
         )
 
-    def situation(self, asker: PersonFacts, now: int) -> PolicyFacts:
+    def general_facts(self, asker: PersonFacts, now: int) -> PolicyFacts:
         """Return the facts that do not depend on the proposal."""
         switches = switches_of(self.state)
         return PolicyFacts(
@@ -142,7 +142,7 @@ async def gather(
         if corrected_fact:
             typed[CORRECT] = corrected_fact
     return replace(
-        people.situation(asker, now),
+        people.general_facts(asker, now),
         target=target,
         asked_for=asked_for,
         asks_nothing=request_words.asks_nothing(line),
@@ -182,7 +182,7 @@ async def gather_again(
         asker = PersonFacts(row.asked_by or "", "")
     # by the id that was decided on, however that person is called now
     target = await people.by_id(row.target_id or row.params.get("target"))
-    situation = people.situation(asker, now)
+    situation = people.general_facts(asker, now)
     return replace(situation, target=target, approved_by=by, room_modes=modes)
 
 

@@ -24,7 +24,7 @@ MOST_QUOTED = 120
 # From when on `!memory` says how long ago something was first said.
 OLD = 30 * DAY
 # Actions that a viewer may have asked for in words that code does not read. Their refusal names the command to type.
-TYPED_INSTEAD = frozenset({"remember", "forget"})
+REFUSED_WITH_COMMAND = frozenset({"remember", "forget"})
 # The rules that deny what cannot be done now, whoever asks.
 IMPOSSIBLE = frozenset({"possible", "stream_live"})
 # A parameter in the form of a command: `note` in "!edit <note>".
@@ -62,7 +62,7 @@ def line_for(
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
     # The model's words may claim that it was done, in a language that the filters do not read, so they are not used.
-    if decision.verdict is Verdict.DENY and proposal.name in TYPED_INSTEAD:
+    if decision.verdict is Verdict.DENY and proposal.name in REFUSED_WITH_COMMAND:
         return language(f"action.not_done.{proposal.name}")
     return harmless(proposal.if_refused, language)
 

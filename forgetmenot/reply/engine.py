@@ -99,9 +99,9 @@ class ReplyEngine:
         # by viewer: the id of their newest line, while its reply is made
         self._newest: dict[str, str] = {}
         # by viewer: a question that may go on in their next line
-        self._gathering: dict[str, Trigger] = {}
+        self._unfinished: dict[str, Trigger] = {}
         # by viewer: when the first line of that question came (ms)
-        self._gathering_since: dict[str, int] = {}
+        self._unfinished_since: dict[str, int] = {}
         # by viewer: the newest line whose answer is not yet asked of the model
         self._pending: dict[str, PendingReply] = {}
         # the last replies that went out to anybody
@@ -114,7 +114,7 @@ class ReplyEngine:
         # how many replies are in progress; one that only waits for the clock is not counted
         self._in_progress = 0
         # how many of them the writer is writing
-        self._being_written = 0
+        self._replies_being_written = 0
         # set while `_in_progress` is 0
         self._none_in_progress = asyncio.Event()
         self._none_in_progress.set()
@@ -262,7 +262,7 @@ class ReplyEngine:
 
         People write a question over several lines, and name the bot in the first one only.
         """
-        waiting = self._gathering.get(event.user_id)
+        waiting = self._unfinished.get(event.user_id)
         if waiting is None and event.user_id in self._pending:
             waiting = self._pending[event.user_id].trigger
         if waiting is None:
@@ -289,9 +289,9 @@ class ReplyEngine:
         """
         viewer_id = trigger.event.user_id
         # An earlier line of the same question waits already.
-        goes_on = viewer_id in self._gathering
-        self._gathering[viewer_id] = trigger
-        since = self._gathering_since.setdefault(viewer_id, trigger.event.at)
+        goes_on = viewer_id in self._unfinished
+        self._unfinished[viewer_id] = trigger
+        since = self._unfinished_since.setdefault(viewer_id, trigger.event.at)
         gather_ms = int(settings.reply.gather_s * SECOND)
         line_ends_at = trigger.event.at + gather_ms
         question_ends_at = since + GATHERING_LIMIT * gather_ms
@@ -301,10 +301,10 @@ class ReplyEngine:
                 with self._waiting():
                     await self._clock.sleep(wait)
         finally:
-            is_newest = self._gathering.get(viewer_id) is trigger
+            is_newest = self._unfinished.get(viewer_id) is trigger
             if is_newest:
-                del self._gathering[viewer_id]
-                del self._gathering_since[viewer_id]
+                del self._unfinished[viewer_id]
+                del self._unfinished_since[viewer_id]
         return trigger if is_newest else None
 
     # ── making the reply ────────────────────────────────────────────────────────────────────
@@ -400,7 +400,9 @@ class ReplyEngine:
             limit = pending.settings.limits.replies_per_viewer_hour
             return reason("hour_limit", n=limit)
         # Asked before the model is: its words could not be sent, and would be paid for.
-        return self._outbox.refusal_reason(pending.deadline, others=self._being_written)
+        return self._outbox.refusal_reason(
+            pending.deadline, others=self._replies_being_written
+        )
 
     async def _is_over_hourly_limit(self, pending: PendingReply) -> bool:
         """Return whether a viewer got as many answers in the last hour as the settings allow."""
@@ -453,11 +455,11 @@ class ReplyEngine:
 
     async def _reply(self, pending: PendingReply) -> Reply:
         """Write a reply and send it. Raises StoreError."""
-        self._being_written += 1
+        self._replies_being_written += 1
         try:
             words = await self._writer.words_for(pending)
         finally:
-            self._being_written -= 1
+            self._replies_being_written -= 1
         is_follow_up = pending.trigger.kind is TriggerKind.FOLLOW_UP
         if is_follow_up and not words.text:
             self.conversation_tracker.was_silent(pending.event.user_id)

@@ -187,7 +187,7 @@ class ReplyWriter(Struct):
         # Seconds have passed since the prompt was read.
         if await self._withdrawn(draft.composed):
             return None
-        text, problem = await self._written(draft, answer)
+        text, problem = await self._carry_out_answer(draft, answer)
         # The reply's own action may have changed notes. Lines and people that are gone by now were
         # not its doing.
         own_changes = set()
@@ -334,7 +334,9 @@ class ReplyWriter(Struct):
 
     # ── the words ───────────────────────────────────────────────────────────────────────────
 
-    async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
+    async def _carry_out_answer(
+        self, draft: _Draft, answer: ModelAnswer
+    ) -> tuple[str, str]:
         """Return the words, and the problem if there are none. Stores what is known of the answer."""
         reply = read_reply(answer)
         polished = await self._act_and_polish(draft, reply)

@@ -38,7 +38,7 @@ async def call_me(request: Request) -> OperationResult:
     chosen = chosen_name(typed, _blocklist(request))
     if chosen is None or await _is_name_of_another(request, chosen.name):
         raise FactRefused("name")
-    _limit(request)
+    _count_choice(request)
     await _store(request, viewer.id, called=chosen.name, say_as=chosen.say_as)
     return OperationResult(ok=True, code="callme_set", data={"name": chosen.name})
 
@@ -56,7 +56,7 @@ async def pronouns(request: Request) -> OperationResult:
     chosen = chosen_pronouns(typed, _blocklist(request))
     if chosen is None:
         raise FactRefused("pronouns")
-    _limit(request)
+    _count_choice(request)
     await _store(request, viewer.id, pronouns=chosen)
     return OperationResult(ok=True, code="pronouns_set", data={"words": chosen})
 
@@ -143,7 +143,7 @@ def _spellings(name: str) -> set[str]:
     return spellings
 
 
-def _limit(request: Request) -> None:
+def _count_choice(request: Request) -> None:
     """Count a choice of the asker. Raises Refused if there were too many in an hour.
 
     To remove what was chosen is always allowed.
