@@ -413,7 +413,8 @@ def scopes_of(action: Action) -> dict[Account, tuple[str, ...]]:
 def scopes_for(account: Account, settings: Settings) -> tuple[str, ...]:
     """Return the rights to ask an account for.
 
-    One that is, or may be, both the bot's and the channel's gives both sets.
+    The bot's account is asked for the channel's rights as well if it is the channel's own account, or if it may be,
+    because the settings do not name it.
     """
     scopes = _scopes_of_account(account, settings)
     has_one_account = not settings.twitch.bot_login or same_account(settings)

@@ -200,7 +200,7 @@ class Executor(Struct, kw_only=True):
         row_id: int,
         call: ActionCall,
     ) -> Outcome:
-        """Carry out a `running` row and settle it."""
+        """Carry out an action whose row is `running`, store what became of it, and return that."""
         outcome = await self._call(action.run, call)
         detail = outcome.detail
         if action.name == "clip" and outcome.twitch_id:
@@ -299,7 +299,7 @@ class Executor(Struct, kw_only=True):
     # What is undone, by a person or because its time is over.
 
     async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
-        """Undo one action, or the last one of this hour that can be undone."""
+        """Undo one action, or the last one of the past hour that can be undone."""
         now = self.clock.now()
         row = await self._undoable_row(action_id, now)
         if row is None and action_id is None:
@@ -325,10 +325,17 @@ class Executor(Struct, kw_only=True):
     async def _undoable_row(
         self, action_id: int | None, now: int
     ) -> LoggedAction | None:
-        """Return the action of that number, or the last one of this hour, if it can be undone."""
+        """Return the action of that number, if it can be undone; None if it cannot.
+
+        Without a number it is the last one of the past hour that can be undone.
+        """
         if action_id is not None:
             row = await action_logs.get(self.db, action_id)
-            return row if row is not None and undoable(row, now) else None
+            if row is None:
+                return None
+            if undoable(row, now) is None:
+                return None
+            return row
         rows = await action_logs.latest(
             self.db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN)
         )

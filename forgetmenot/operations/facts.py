@@ -90,12 +90,14 @@ class _People(NamedTuple):
     def facts_of(self, chatter: Chatter) -> PersonFacts:
         """Return what the policy asks of somebody: their role, and whether they are new or a bot."""
         bot_login = self.state.get("bot_login", "").casefold()
-        is_itself = chatter.id == self.state.get("bot_id")
+        bot_id = self.state.get("bot_id")
+        channel_id = self.state.get("id")
+        is_itself = chatter.id == bot_id
         if bot_login and chatter.login.casefold() == bot_login:
             is_itself = True
         role = chatter.role
-        if chatter.id == self.state.get("id"):
-            # by the channel's id, because a stored role is only what the last message's badges said
+        if chatter.id == channel_id:
+            # A stored role is only what the last message's badges said.
             role = Role.BROADCASTER
         return PersonFacts(
             id=chatter.id,
@@ -132,22 +134,23 @@ async def gather(
     asker = await _asker(people, event)
     target = await _target(people, proposal, asker, event, now)
     line = context.question or event.text
-    # By action: the words of the line that replace the model's.
-    typed = request_words.typed_texts(
+    # By action: the asker's own words, which are used in place of the model's.
+    typed_texts = request_words.typed_texts(
         event.text, context.question, target, asker, settings.bridge.effects
     )
-    asked_for = request_words.asked_for(line) | typed.keys()
+    asked_for = request_words.asked_for(line) | typed_texts.keys()
     if proposal.name == CORRECT:
         corrected_fact = await _corrected_fact(db, proposal, line, asker)
         if corrected_fact:
-            typed[CORRECT] = corrected_fact
+            typed_texts[CORRECT] = corrected_fact
+    names_target = target is not None and request_words.names(line, target, asker)
     return replace(
         people.general_facts(asker, now),
         target=target,
         asked_for=asked_for,
         asks_nothing=request_words.asks_nothing(line),
-        typed=typed,
-        named=target is not None and request_words.names(line, target, asker),
+        typed=typed_texts,
+        named=names_target,
         room_modes=modes,
     )
 
@@ -182,8 +185,8 @@ async def gather_again(
         asker = PersonFacts(row.asked_by or "", "")
     # by the id that was decided on, however that person is called now
     target = await people.by_id(row.target_id or row.params.get("target"))
-    situation = people.general_facts(asker, now)
-    return replace(situation, target=target, approved_by=by, room_modes=modes)
+    general_facts = people.general_facts(asker, now)
+    return replace(general_facts, target=target, approved_by=by, room_modes=modes)
 
 
 async def _corrected_fact(

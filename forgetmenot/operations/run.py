@@ -63,18 +63,16 @@ def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, obj
     values: dict[str, object] = {}
     for parameter in operation.params:
         value = params.get(parameter.name)
-        if value is None or value == "":
-            may_be_missing = parameter.optional or parameter.kind is ParameterKind.FLAG
-            if may_be_missing:
-                continue
-        else:
-            converted = _converted(parameter, value)
-            if converted is not None:
-                values[parameter.name] = converted
-                continue
-        raise Refused(
-            "bad_parameter", parameter=parameter.name, operation=operation.name
-        )
+        is_missing = value is None or value == ""
+        may_be_missing = parameter.optional or parameter.kind is ParameterKind.FLAG
+        if is_missing and may_be_missing:
+            continue
+        converted = None if is_missing else _converted(parameter, value)
+        if converted is None:
+            raise Refused(
+                "bad_parameter", parameter=parameter.name, operation=operation.name
+            )
+        values[parameter.name] = converted
     return values
 
 

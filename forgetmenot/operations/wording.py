@@ -47,7 +47,7 @@ def line_for(
     moderates: bool = False,
     language: Language = ENGLISH,
 ) -> str:
-    """Return the line that replaces what the model wrote to `say`; empty where that may be sent as it is.
+    """Return the line that is sent in place of `say`, the model's words; "" where these may be sent as they are.
 
     `moderates`: whether the asker may approve it themselves.
     """
@@ -159,7 +159,7 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
     if result.target is not None:
         name = result.target.name
     unfinished = ""
-    # Deleted bytes are still in the database's file.
+    # Only an erasure has "wiped". It is False while deleted bytes are still in the database's file.
     if not result.data.get("wiped", True):
         unfinished = language("result.unfinished")
     values = {
@@ -178,7 +178,10 @@ def _texts_in_doubt(
     result: OperationResult,
     language: Language,
 ) -> str:
-    """Return how many texts of others an erasure left in doubt, as a sentence; empty for none."""
+    """Return how many texts of others an erasure kept, though a word in them may be the name; "" for none.
+
+    `surface`: the table of the language that has the sentence, "chat" or "result".
+    """
     count = result.data.get("doubtful", 0)
     if not count:
         return ""

@@ -127,35 +127,35 @@ async def opt_in(request: Request) -> OperationResult:
 
 
 async def receipt(request: Request) -> OperationResult:
-    """Show a receipt, and search again for whoever asks; elsewhere than in chat for whom the streamer names."""
+    """Show a receipt, and search again for what it says is gone.
+
+    In chat it searches for the asker, in the dock and on the command line for the viewer whom the streamer names.
+    Raises Refused if no receipt has this code, or if the asker tried too many codes.
+    """
     service = request.context.privacy
     asker = request.asker
     limiter = service.code_limiter
     if request.is_in_chat and not limiter.allows(asker.viewer_id, request.now):
         raise Refused("too_many_codes")
-    shown = await service.receipt(code_typed(request.text("code")))
-    if shown is None:
+    stored_receipt = await service.receipt(code_typed(request.text("code")))
+    if stored_receipt is None:
         raise Refused("no_receipt")
     target = request.target
     viewer_id = target.id or ""
-    names = await personal_data.names_of(request.db, viewer_id)
-    if target.own:
-        # Nothing is stored of a person who was erased, so their names are those that Twitch sends with the line.
-        names += [asker.login, asker.display_name]
-    elif viewer_id:
-        names.append(target.name)
+    names = await _names_to_search_for(request, viewer_id)
+    # One search at a time, because each reads every file.
     async with service.searching:
-        search = await search_again(request.db, shown, viewer_id, names)
+        search = await search_again(request.db, stored_receipt, viewer_id, names)
     if request.is_in_chat:
         # A message has no room for paths, and viewers need not see the streamer's.
         search.traces = without_file_names(search.traces)
         search.newer = without_file_names(search.newer)
     data = {
-        "receipt": shown.kind,
-        "receipt_code": shown.code.upper(),
-        "day": iso(shown.day)[:10],
-        "finished": shown.is_finished,
-        "removed": sum(shown.removed.values()),
+        "receipt": stored_receipt.kind,
+        "receipt_code": stored_receipt.code.upper(),
+        "day": iso(stored_receipt.day)[:10],
+        "finished": stored_receipt.is_finished,
+        "removed": sum(stored_receipt.removed.values()),
         "named": bool(viewer_id),
         **asdict(search),
         "mb": round(search.bytes / 1e6, 1),
@@ -166,6 +166,18 @@ async def receipt(request: Request) -> OperationResult:
         data=data,
         target=target,
     )
+
+
+async def _names_to_search_for(request: Request, viewer_id: str) -> list[str]:
+    """Return the names of the viewer whom a receipt is searched again for; none where no viewer is named."""
+    target = request.target
+    names = await personal_data.names_of(request.db, viewer_id)
+    if target.own:
+        # Nothing is stored of a person who was erased, so their names are those that Twitch sends with the line.
+        names += [request.asker.login, request.asker.display_name]
+    elif viewer_id:
+        names.append(target.name)
+    return names
 
 
 async def privacy(request: Request) -> OperationResult:

@@ -60,7 +60,10 @@ async def _begins_with_name(
     name: str,
     rest: str,
 ) -> bool:
-    """Return whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me"."""
+    """Return whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me".
+
+    `name` and `rest`: its first word, and what follows that.
+    """
     if begins_with_at(typed):
         return True
     if rest.startswith(("'s ", "’s ", ":")):

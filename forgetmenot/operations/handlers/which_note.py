@@ -128,7 +128,7 @@ async def notes_just_removed(request: Request) -> list[Note]:
 
 
 async def _last_reply(request: Request) -> BotMessage | None:
-    """Return the last reply to the asker, of a moderator the last to anybody; None if there was none lately."""
+    """Return the last reply of the past few minutes to the asker, or to anybody if a moderator asks; None if none."""
     asker = request.asker
     since = request.now - CORRECTED_WITHIN
     # Moderators correct what the bot said to others.
@@ -162,7 +162,7 @@ async def quoted(request: Request, note: Note) -> dict[str, object]:
 
 
 async def _may_be_read_aloud(request: Request, note: Note) -> bool:
-    """Return whether all of chat may read a note: it is not suppressed, and nothing that others say."""
+    """Return whether all of chat may read a note: it is neither suppressed nor hearsay."""
     if note.source_kind is SourceKind.REPORTED:
         return False
     suppression_filter = await suppression.load_filter(request.db)
