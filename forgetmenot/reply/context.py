@@ -304,7 +304,9 @@ class ContextGatherer(Struct, frozen=True):
             source, viewer_id, context.persona
         )
         brief = context.suppression_filter.without(stored_brief)
-        return brief, note_ids if brief else ()
+        if not brief:
+            return "", ()
+        return brief, note_ids
 
     async def _attendance(self, source: Source, viewer_id: str) -> Attendance:
         """Return how often a viewer was here, in all and lately."""
@@ -701,7 +703,8 @@ class ContextGatherer(Struct, frozen=True):
         read: _ReadMaterial,
         prefix_ids: Sequence[int],
     ) -> tuple[Recalled, ...]:
-        """Return the notes about the channel that fit the message and stand in no prefix."""
+        """Return the notes about the channel that fit the message and do not stand in the prefix."""
+        # A message of nothing but stopwords ("how are you?") asks for no note.
         if not read.query.telling:
             return ()
         recalled = await self.recall.about(

@@ -73,10 +73,14 @@ class ConversationTracker:
             self.forget(next(iter(self._answered_at)))
 
     def was_silent(self, viewer_id: str) -> None:
-        """Note that the model had nothing to say to a line without the bot's name."""
+        """Note that the model had nothing to say to a line without the bot's name.
+
+        After a few of them (SILENT_FOLLOW_UPS) the conversation with that viewer is over.
+        """
         count = self._unanswered.get(viewer_id, 0) + 1
         self._unanswered[viewer_id] = count
         if count >= SILENT_FOLLOW_UPS:
+            # Without an entry in `_lines_left` the conversation is over; `conversations` reads it so.
             self._lines_left.pop(viewer_id, None)
             self._unanswered.pop(viewer_id, None)
 

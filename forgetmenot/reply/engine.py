@@ -262,6 +262,7 @@ class ReplyEngine:
 
         People write a question over several lines, and name the bot in the first one only.
         """
+        # Either their question may go on in this line, or the model was not asked about it yet.
         waiting = self._unfinished.get(event.user_id)
         if waiting is None and event.user_id in self._pending:
             waiting = self._pending[event.user_id].trigger

@@ -159,15 +159,17 @@ def notes_in(prompt: Prompt) -> frozenset[int]:
 
 
 def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]:
-    """Return what the row keeps of a prompt. The order of `rows` is their rank.
+    """Return what the row keeps of a prompt. The order of "rows" is their rank.
 
-    "dropped": how many rows of a section did not fit; "shed": the steps that dropped them.
+    "dropped": how many rows of a section did not fit; "shed": the names of the steps that dropped them.
+    "prefix_whole": whether no section of the prefix was dropped. "scores": what recall gave each note, by id.
     """
     prompt = composed.prompt
     material = composed.material
     recalled_notes = [*material.notes, *material.channel]
     for other in material.others:
         recalled_notes += other.notes
+    # Those that answer a question for a person ("who plays the cello?").
     recalled_notes += material.anybody
     # So that somebody can see why a note came before another one.
     scores = {}
@@ -198,7 +200,8 @@ def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]
 def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
     """Return what the row keeps of the bill.
 
-    These are the tokens as they were estimated, and as the provider counted them.
+    These are the tokens as they were estimated, and as the provider counted them; "billed" are those of
+    the prompt.
     """
     return {
         "estimated": prompt.estimated_tokens,
@@ -299,14 +302,14 @@ def _cost(
     language: Language,
 ) -> str:
     """Return what a reply cost, in words; "" where the provider did not report its tokens."""
-    billed = reply.usage.get("billed")
+    input_tokens = reply.usage.get("billed")
     # The server does not count tokens, or no model was asked.
-    if billed is None:
+    if input_tokens is None:
         return ""
     cached = reply.usage.get("cached") or 0
     output = reply.usage.get("output") or 0
     thoughts = reply.usage.get("thoughts") or 0
-    counts = prices.TokenCounts(billed, cached, output + thoughts)
+    counts = prices.TokenCounts(input_tokens, cached, output + thoughts)
     return prices.cost_text(settings, {reply.model: counts}, language)
 
 

@@ -276,7 +276,11 @@ def claims_action(text: str, done: Collection[str] = ()) -> bool:
 
 @lru_cache(maxsize=64)
 def _claim_pattern(done: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern of a sentence that claims an action that was not done."""
+    """Return the pattern of a sentence that claims an action that was not done.
+
+    `done`: the names of the actions that were done. The pattern has no words for these, so that a
+    sentence may claim them.
+    """
     deed = _alternatives(_CLAIMED, done)
     thing = _alternatives(_CLAIMED_THINGS, done)
     claims = (

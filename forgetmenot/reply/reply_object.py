@@ -104,7 +104,7 @@ def _needs_effect(action: Action) -> bool:
 
 
 def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the same actions as the instructions name them: "timeout target seconds"."""
+    """Return the actions of `switched_on` as the instructions name them: "timeout target seconds"."""
     lines = []
     for action in switched_on(settings, effects):
         words = [action.name]
@@ -210,10 +210,14 @@ def reply_request(
 
 
 def _possible_actions(question: str) -> AbstractSet[str]:
-    """Return the names of the actions that a line of chat could ask for."""
+    """Return the names of the actions that a model may propose for a line of chat."""
     if not asks_nothing(question):
         return NAMES
-    return CORRECTING if is_small_talk(question) else frozenset()
+    # A statement that asks for nothing may still correct a note ("I moved to Kiel"). A plain question
+    # ("where do I live?") corrects nothing.
+    if is_small_talk(question):
+        return CORRECTING
+    return frozenset()
 
 
 def _object(properties: dict[str, Any], optional: AbstractSet[str]) -> dict[str, Any]:

@@ -123,6 +123,7 @@ async def _past(
     two of them, or with one and a person asked about.
     """
     suppression_filter = await load_filter(gatherer.db)
+    # An episode of which the prefix has only some sentences may be read in full, so it is not left out.
     shown_ids = list(composed.prefix.whole_episodes)
     for past in composed.material.past_episodes:
         shown_ids.append(past.id)

@@ -62,7 +62,7 @@ class SendRateLimiter:
         return text.casefold() in self._text_sent_at
 
     def free_at(self, now: int, ahead: int) -> int:
-        """Return when there is a place for one more message behind `ahead` others."""
+        """Return when Twitch's limits allow one more message behind `ahead` others (ms)."""
         window_free_at = self._window_free_at(now, ahead)
         slow_free_at = self._slow_free_at(now, ahead)
         return max(window_free_at, slow_free_at)

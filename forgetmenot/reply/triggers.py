@@ -251,10 +251,10 @@ def _continues(
 
 
 def is_unfinished(question: str, *, goes_on: bool) -> bool:
-    """Return whether words without an end may be only the beginning of a question.
+    """Return whether words may be only the beginning of a question, whose rest comes in the next line.
 
-    They may be if they begin like one and are few ("do you remember"), or if the question already
-    `goes_on` over several lines. A greeting is whole.
+    They may be if they end in no mark or picture, begin like a question and are few ("do you
+    remember"). If the question already `goes_on` over several lines, the end alone counts.
     """
     if _ENDED.search(question):
         return False
@@ -296,6 +296,7 @@ def is_to_somebody_else(
 def _is_no_talk(text: str) -> bool:
     """Return whether a text is nothing but laughter or pictures, which ask for no answer."""
     if not _has_letters(text):
+        # Marks alone are talk: "?" asks for an answer.
         categories = {unicodedata.category(char) for char in text}
         return not categories.isdisjoint(_PICTURES)
     line_words = words(text)

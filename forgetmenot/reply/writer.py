@@ -158,10 +158,12 @@ class ReplyWriter(Struct):
         If lines or notes of its prompt were withdrawn while the model wrote, it is written anew.
         """
         for _draft in range(DRAFTS_LIMIT):
+            # What was just heard is in the database only then, and the prompt is made from there.
             await self.flush()
             if await self._was_cleared(pending):
                 return Words("", reason("cleared"))
             words = await self._try_words(pending)
+            # None: the words rest on something that was withdrawn.
             if words is not None:
                 return words
         return Words("", reason("cleared"))
@@ -337,7 +339,10 @@ class ReplyWriter(Struct):
     async def _carry_out_answer(
         self, draft: _Draft, answer: ModelAnswer
     ) -> tuple[str, str]:
-        """Return the words, and the problem if there are none. Stores what is known of the answer."""
+        """Carry out the action that an answer proposes, and store what is known of the answer.
+
+        Return the words to send, and the problem if there are none.
+        """
         reply = read_reply(answer)
         polished = await self._act_and_polish(draft, reply)
         prompt = draft.composed.prompt
