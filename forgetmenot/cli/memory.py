@@ -143,20 +143,24 @@ async def _never(db: "Database", _arguments: Namespace) -> common.Shown:
     from forgetmenot.clock import iso
     from forgetmenot.privacy.suppression_list import unlisted
     from forgetmenot.store import notes, viewers
+    from forgetmenot.text.mentions import with_names
 
     rows = await notes.suppressions(db)
+    names = await viewers.named_in(db, [row.words for row in rows])
     viewer_ids = {row.viewer_id for row in rows if row.viewer_id is not None}
     logins = await viewers.logins(db, sorted(viewer_ids))
     entries = []
     lines = []
     for row in rows:
         login = logins.get(row.viewer_id or "")
-        fields = common.picked(row, "id viewer_id words at")
-        entries.append({**fields, "viewer": login, "note": row.note_id})
+        fields = common.picked(row, "id viewer_id at")
+        topic_words = with_names(row.words, names)
+        entry = {"words": topic_words, "viewer": login, "note": row.note_id}
+        entries.append({**fields, **entry})
         whose = "anybody"
         if row.viewer_id:
             whose = login or "somebody"
-        words = row.words or f"note #{row.note_id}"
+        words = topic_words or f"note #{row.note_id}"
         lines.append(f"{row.id}. {whose}: {words}")
     # Topics that are on the list as hashes alone, so that the memory itself mentions nothing.
     empty = {"viewer_id": None, "words": "", "viewer": None, "note": None}
@@ -341,7 +345,7 @@ async def _new_requests(arguments: Namespace) -> None:
     with instance_lock(path):
         async with open_database(path, requests_lost=True) as db:
             opted_out = await start_new_requests(db, common.now())
-    line = f"A new file was begun. {opted_out} people stay opted out."
+    line = f"A new file was begun. Who stays opted out: {opted_out}."
     common.report(arguments, {"opted_out": opted_out}, [line])
 
 

@@ -129,6 +129,11 @@ def test_a_note_is_taken_back_and_a_topic_is_listed_and_let_go(filled: Run) -> N
     assert filled("memory", "never") == "2. bob: note #3\n"
 
 
+def test_a_topic_that_names_somebody_is_listed_by_their_name(filled: Run) -> None:
+    filled("memory", "nevermention", "@bob", "election")
+    assert filled("memory", "never").casefold() == "1. anybody: bob election\n"
+
+
 async def test_what_waits_for_approval_is_listed(database: Path, run: Run) -> None:
     async with open_database(database) as db, db.write() as tx:
         for key, login in (("1", "alice"), ("2", "bob")):

@@ -309,6 +309,16 @@ async def test_a_topic_is_shown_of_which_only_the_file_of_requests_knows(
     assert (await rows(dock, "/api/person/1"))["left_alone"] == []
 
 
+@pytest.mark.usefixtures("people")
+async def test_a_topic_that_names_somebody_is_shown_with_their_name(
+    dock: Served, db: Database
+) -> None:
+    await suppression_list.suppress(db, None, "<@1> election", by=None, at=5)
+    [topic] = await rows(dock, "/api/left_alone")
+    assert "<@" not in topic["words"]
+    assert topic["words"].casefold() == "alice election"
+
+
 async def test_a_stretch_in_which_nothing_happened_is_no_summary_of_a_stream(
     dock: Served, db: Database
 ) -> None:

@@ -28,6 +28,7 @@ from forgetmenot.store.database import Database, Row
 from forgetmenot.store.picture_rows import PeopleBounds
 from forgetmenot.store.receipts import ReceiptFile
 from forgetmenot.text.dates import stated_plan_end
+from forgetmenot.text.mentions import with_names
 
 RECEIPTS_LIMIT = 50
 
@@ -136,12 +137,14 @@ async def _suppressed_for_all(page: PageRequest) -> object:
 async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
     """Return what the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
     items = []
-    for row in await notes.suppressions(db):
+    suppressions = await notes.suppressions(db)
+    names = await viewers.named_in(db, [row.words for row in suppressions])
+    for row in suppressions:
         if row.viewer_id != viewer_id:
             continue
         item = {
             "id": row.id,
-            "words": row.words,
+            "words": with_names(row.words, names),
             "note": row.note_id,
             "at": row.at,
         }
