@@ -36,6 +36,8 @@ from forgetmenot.text.words import (
 )
 
 MOST_LINES = 6
+# How many people may have typed the same words. More are a chant; one who copies a line must not hide it.
+MOST_ALIKE = 5
 # Only this many of the newest lines are compared with a question.
 MOST_COMPARED = 100
 # Only this many words of a question are looked for, its last ones. Hundreds of words, each compared with thousands,
@@ -100,14 +102,19 @@ async def search(
 
 
 def _without_chants(lines: Sequence[PromptLine]) -> list[PromptLine]:
-    """Return the lines whose words only one person typed.
+    """Return the lines without words that more than MOST_ALIKE people typed.
 
     Words that many shout alike are shown with the present chat, as one line.
     """
     people_by_words: dict[str, set[str | None]] = defaultdict(set)
     for line in lines:
         people_by_words[key_of_line(line.text)].add(line.viewer_id)
-    return [line for line in lines if len(people_by_words[key_of_line(line.text)]) == 1]
+    other_lines = []
+    for line in lines:
+        people = people_by_words[key_of_line(line.text)]
+        if len(people) <= MOST_ALIKE:
+            other_lines.append(line)
+    return other_lines
 
 
 def _statements(

@@ -92,6 +92,20 @@ async def test_a_question_that_names_nobody_finds_anybodys_line(
     assert f"{label} Alice: i will get some chipotle today" in prompt_text
 
 
+@pytest.mark.parametrize(("people", "is_found"), [(5, True), (6, False)])
+async def test_nobody_hides_a_line_by_copying_it_but_a_chant_is_left_out(
+    world: World, people: int, is_found: bool
+) -> None:
+    async with world.db.write() as tx:
+        for number in range(20, 20 + people):
+            await put(tx, "viewers", id=str(number), login=f"viewer{number}")
+    for number in range(20, 20 + people):
+        await says(world, "i will get some chipotle today", str(number))
+    await chatter(world)
+    shown = await unsummarised_lines(world, "who was hungry for chipotle?", STREAMER)
+    assert ("chipotle" in shown) is is_found
+
+
 @pytest.mark.parametrize(
     "line",
     [
