@@ -402,7 +402,7 @@ class ReplyEngine:
             return reason("hour_limit", n=limit)
         # Asked before the model is: its words could not be sent, and would be paid for.
         return self._outbox.refusal_reason(
-            pending.deadline, others=self._replies_being_written
+            pending.deadline, ahead=self._replies_being_written
         )
 
     async def _is_over_hourly_limit(self, pending: PendingReply) -> bool:

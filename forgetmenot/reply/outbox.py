@@ -248,10 +248,10 @@ class Outbox:
         finally:
             self.pace.call_ended(self._clock.now())
 
-    def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
+    def refusal_reason(self, deadline: int, *, ahead: int = 0) -> str:
         """Return why a reply would not be shown, or not before the deadline (ms); "" if it would.
 
-        `others`: the number of messages that are being written now and will be sent before it. Asked
+        `ahead`: the number of messages that are being written now and will be sent before it. Asked
         only of replies, since they cost tokens. A command's answer is always tried: that is how the
         bot learns that Twitch lets it write again.
         """
@@ -261,7 +261,7 @@ class Outbox:
             return trouble
         if now > deadline:
             return reason("too_late")
-        free_at = self.pace.free_at(now, self.waiting + others)
+        free_at = self.pace.free_at(now, self.waiting + ahead)
         # A place that is free at once is in time even at the deadline itself.
         is_in_time = free_at == now or free_at < deadline
         return "" if is_in_time else reason("too_late")
