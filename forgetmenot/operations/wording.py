@@ -56,6 +56,7 @@ def line_for(
         key = "action.confirm" if moderates else "action.asked"
         return language(key, action=action, id=log_id)
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
+        # With ALLOW_CHANGED other parameters were carried out than the model proposed, so its words may be wrong.
         if say and decision.verdict is Verdict.ALLOW:
             return ""
         return done_line(proposal.name, decision.params, target, language)
