@@ -121,9 +121,10 @@ async def _note_counts(
     source: Source,
     shares_of: Mapping[str, Mapping[int, float]],
 ) -> dict[int, int]:
-    """Return how many notes have each word that counts as one of the question, by its key.
+    """Return how many notes have each word, by the key of the word in the index.
 
-    `shares_of`: for each word of the question, the keys of the words that count as it, and how much each counts.
+    `shares_of`: for each word of the question, the keys of the words that count as it, and how much each counts. All
+    these words are looked up.
     """
     all_keys: set[int] = set()
     for shares in shares_of.values():
@@ -137,15 +138,17 @@ async def _add_spellings(
     note_counts: dict[int, int],
     table: WordTable | None,
 ) -> None:
-    """Add what misspelt words may mean to `shares_of`, and how many notes have that to `note_counts`.
+    """Correct the misspelt words of a question, by more entries in `shares_of` and `note_counts`.
+
+    `shares_of` gets the correct words that a misspelt one may stand for, `note_counts` how many notes have these.
 
     A word counts as misspelt if no note has it and it has no near words.
     """
     for word, shares in shares_of.items():
         # a word with near words is in the word table, so it is spelt correctly
-        is_listed = len(shares) > 1
+        has_near_words = len(shares) > 1
         is_in_notes = not note_counts.keys().isdisjoint(shares)
-        if is_listed or is_in_notes:
+        if has_near_words or is_in_notes:
             continue
         shares.update(_spellings(word, table))
         spelling_counts = await note_words.notes_by_word(source, shares.keys())

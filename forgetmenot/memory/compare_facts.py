@@ -218,10 +218,11 @@ def _read(fact: str) -> _Reading:
         tokens.append(token if token.startswith("<@") else _spelt(token))
     reading = _Reading(" ".join(tokens))
     if tokens and tokens[0].startswith("<@"):
-        # "<@2> gave them a sub" and "gave <@2> a sub" have the same mentions, but are not the same
+        # An entry of its own shows that the mention comes first: "<@2> gave them a sub" and "gave <@2> a sub" mention
+        # the same person, but are not the same.
         reading.mentions.append("first")
-    for word in _with_marks(tokens):
-        _read_word(word, reading)
+    for word_or_mark in _with_marks(tokens):
+        _read_word(word_or_mark, reading)
     stems_and_words = (*reading.content, *reading.content.values())
     # who wants to visit Rome has not been there: that is no event
     is_only_wanted = tokens[:1] == ["wants"]

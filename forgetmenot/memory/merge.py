@@ -525,7 +525,7 @@ async def _reword(
         expires_at=confirmed.expires_at,
         importance=note.importance,
         topics=claim.topics or note.topics,
-        asked_with=_search_words(claim, note),
+        asked_with=_words_to_ask_with(claim, note),
         persona=note.persona,
     )
     # with the claim's own time: what was said before an erasure stays out
@@ -540,8 +540,11 @@ async def _reword(
     return note_id
 
 
-def _search_words(claim: NewNote, note: Note) -> tuple[str, ...]:
-    """Return the search words of a note that is reworded by a claim."""
+def _words_to_ask_with(claim: NewNote, note: Note) -> tuple[str, ...]:
+    """Return the words to ask with of a note that gets the fact of a claim: the claim's, or the note's if it has none.
+
+    If the note's fact was in another language, its words are added.
+    """
     search_words = claim.asked_with or note.asked_with
     if not is_translation(claim.fact, note.fact):
         return search_words
@@ -549,6 +552,7 @@ def _search_words(claim: NewNote, note: Note) -> tuple[str, ...]:
     stopwords = STOPWORDS | FOREIGN_STOPWORDS
     own_words = [word for word in words(note.fact) if word not in stopwords]
     all_words = (*search_words, *own_words)
+    # twice as many as a note usually has, because they are of two languages
     return all_words[: 2 * WORDS_KEPT]
 
 

@@ -244,7 +244,11 @@ class Postings:
         return query.time.fits(confirmed_on)
 
     def _time_scores(self, query: Query) -> list[float]:
-        """Return how much the asked time adds to the score of each note."""
+        """Return how much each note's score gains by what the query asks about time.
+
+        The query may ask for a day ("yesterday"), on which the note was last confirmed, for a time ("when …?") or for a
+        duration ("how long …?"), which its fact may state.
+        """
         times = self._times
         if times is None:
             times = []

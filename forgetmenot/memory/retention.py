@@ -168,13 +168,17 @@ async def _evict(db: Database, notes_per_viewer: int, now: int) -> int:
 
 async def _end_all(
     db: Database,
-    kind: str,
+    query: str,
     values: Mapping[str, object],
 ) -> int:
-    """End all notes that `notes.end_due` finds for a kind, a few in each transaction; return how many."""
+    """End all notes whose time is over, or that are too many: they become past, expired or evicted. Return how many.
+
+    `query`: which notes, "over", or of those that are too many: "channel", "timed" or "permanent". `values`: the
+    parameters of that query. At most as many as its limit are ended in one transaction, so that none is long.
+    """
     ended = 0
     while True:
-        count = await notes.end_due(db, kind, values)
+        count = await notes.end_due(db, query, values)
         if not count:
             return ended
         ended += count
