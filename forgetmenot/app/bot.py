@@ -457,7 +457,7 @@ class Bot:
         report = await self._compact(everything=everything)
         learned = await self.extractor.run_pass()
         self.memory_trouble = report.trouble
-        if learned.waiting and not report.trouble:
+        if learned.model_failed and not report.trouble:
             model = self.settings().model.memory_model
             self.memory_trouble = reason("model_empty", model=model)
         # A model that fails at this would fail at those as well.

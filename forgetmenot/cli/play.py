@@ -232,7 +232,7 @@ async def _learn(arguments: Namespace) -> None:
         finally:
             await models.aclose()
     value = common.picked(report, "lines streams episodes notes known trouble excluded")
-    value["bad"] = {path: asdict(unread) for path, unread in report.bad.items()}
+    value["bad"] = {path: asdict(unread) for path, unread in report.unread.items()}
     common.report(arguments, value, [report.in_words(ENGLISH)], to=common.show_line)
     # What was learned until then is stored.
     if report.trouble:

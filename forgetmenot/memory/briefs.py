@@ -245,18 +245,19 @@ class BriefWriter(MemoryWriter):
         """
         texts: dict[str, str] = {}
         with contextlib.suppress(ModelBlocked):
-            texts = await self._written(sources_of, settings, suppressed)
+            texts = await self._ask_model(sources_of, settings, suppressed)
         if not texts and len(sources_of) > 1:
-            made = 0
+            stored_count = 0
             for viewer_id, sources in sources_of.items():
-                made += await self._make({viewer_id: sources}, settings, suppressed)
-            return made
+                one_viewer = {viewer_id: sources}
+                stored_count += await self._make(one_viewer, settings, suppressed)
+            return stored_count
         if not texts:
             # the model has no brief of this one viewer: an empty one is stored, so that it is not asked again
             texts = dict.fromkeys(sources_of, "")
         return await self._put(texts, sources_of, settings)
 
-    async def _written(
+    async def _ask_model(
         self,
         sources_of: Mapping[str, Sources],
         settings: Settings,

@@ -113,7 +113,7 @@ class Compactor:
         )
         self._pass_lock = asyncio.Lock()
         # in the last pass every window failed: the next one ends at its first failure, and the other windows stay whole
-        self._suspicious = False
+        self._model_suspected = False
 
     async def run_pass(
         self, *, closing: bool = False, everything: bool = False
@@ -152,11 +152,11 @@ class Compactor:
         await self._cover_aged(report)
         await self._drain(report, everything=everything)
         if report.model_works:
-            self._suspicious = False
+            self._model_suspected = False
         else:
             report.trouble = report.trouble or report.failure
-            # a pass in which nothing was due says nothing of the model: the suspicion stays
-            self._suspicious = self._suspicious or bool(report.failure)
+            # a pass in which nothing was due says nothing of the model, so it clears no suspicion
+            self._model_suspected = self._model_suspected or bool(report.failure)
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
@@ -273,7 +273,7 @@ class Compactor:
         """
         report.failures_in_a_row += 1
         report.failure = failure
-        still_fails = self._suspicious and not report.model_works
+        still_fails = self._model_suspected and not report.model_works
         if still_fails or report.failures_in_a_row >= FAILURES_IN_A_ROW:
             report.trouble = failure
 

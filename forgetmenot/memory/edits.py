@@ -74,17 +74,17 @@ UNDONE = "undone"
 class TellerTrust(NamedTuple):
     """How far the bot trusts whoever asks for a note.
 
-    `source`: the kind of note that comes of it; OBSERVED: it was only heard. `limit`: how many notes they may ask for
-    in a stream; None for any number.
+    `source`: the kind of note that comes of it; OBSERVED: it was only heard. `notes_per_stream`: how many notes they
+    may ask for in a stream; None for any number.
     """
 
     source: SourceKind = SourceKind.COMMAND
-    limit: int | None = None
+    notes_per_stream: int | None = None
 
 
 # For moderators and whoever sits at the streamer's machine.
 TRUSTED = TellerTrust()
-VIEWER_TRUST = TellerTrust(limit=10)
+VIEWER_TRUST = TellerTrust(notes_per_stream=10)
 
 
 async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rules
@@ -142,11 +142,11 @@ async def _refuse_too_many(
     trust: TellerTrust,
 ) -> None:
     """Raise FactRefused if somebody (`by`) has asked for as many notes in this stream as they may."""
-    if trust.limit is None:
+    if trust.notes_per_stream is None:
         return
     since = await merge.began_at(tx, stream_id, at)
     request_count = await episodes.requests_since(tx, by, since)
-    if request_count >= trust.limit:
+    if request_count >= trust.notes_per_stream:
         raise FactRefused("enough_this_stream")
 
 
@@ -171,8 +171,8 @@ async def _checked_wording(
     stored_fact = checked_fact(with_ids, rules, links=may_link)
     if by == subject_id and claims_role(stored_fact):
         raise FactRefused("role")
-    # without a limit it is a moderator or the dock, who may say anything of anybody
-    is_trusted = trust.limit is None
+    # only moderators and the dock have no limit, and they may say anything of anybody
+    is_trusted = trust.notes_per_stream is None
     if is_trusted or subject_id is None:
         return stored_fact
     if states_of_another(stored_fact, subject_id):

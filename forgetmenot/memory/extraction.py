@@ -134,7 +134,7 @@ another thing is a note of its own.
 class ExtractReport(Struct):
     """What one pass did.
 
-    `refused`: the number of refused proposals by rule. `waiting`: the model is at fault, and episodes are left.
+    `refused`: the number of refused proposals by rule. `model_failed`: the pass ended because the model failed.
     `failures_in_a_row`: episodes without a usable answer since the last one with one.
     """
 
@@ -142,7 +142,7 @@ class ExtractReport(Struct):
     added: int = 0
     confirmed: int = 0
     superseded: int = 0
-    waiting: bool = False
+    model_failed: bool = False
     failures_in_a_row: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
@@ -172,13 +172,13 @@ class Extractor(MemoryWriter):
         """Read the unread episodes, oldest first, until none is left or the model fails. Return what came of it."""
         report = ExtractReport()
         settings = self._settings()
-        while not report.waiting:
+        while not report.model_failed:
             unread = await episodes.unread(
                 self._db, EPISODES_PER_RUN, due_at=self._clock.now()
             )
             if not unread:
                 break
-            while unread and not report.waiting:
+            while unread and not report.model_failed:
                 batch = _read_together(unread, _number_at_once(report))
                 unread = [episode for episode in unread if episode not in batch]
                 await self._read(batch, settings, report)
@@ -232,7 +232,7 @@ class Extractor(MemoryWriter):
             return
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
-            report.waiting = True
+            report.model_failed = True
             return
         except ODD_INPUT:
             log.exception("an episode could not be read for notes", episode=episode.id)
@@ -251,7 +251,7 @@ class Extractor(MemoryWriter):
         """Try an episode without a usable answer again later. After the last try it counts as read."""
         report.failures_in_a_row += 1
         if report.failures_in_a_row >= FAILURES_IN_A_ROW:
-            report.waiting = True
+            report.model_failed = True
         tries = episode.tries + 1
         now = self._clock.now()
         async with self._db.write() as tx:
@@ -565,27 +565,23 @@ class _ProposalMerger(Struct):
                 self.report.superseded += result.kind == "superseded"
 
     async def _merge_change(self, proposed_change: ProposedChange) -> MergeResult:
-        """Merge one change. The lines of the episode show who said it and when. Raises FactRefused."""
+        """Merge one change into the notes, and return what became of it. Raises FactRefused.
+
+        The lines of the episode show who said it and when.
+        """
         change = self._attributed_by_lines(proposed_change)
         # a repeat adds no note, so it is merged beyond the limit as well
         if change.repeats is None and self.written >= WRITTEN_LIMIT:
             raise FactRefused("enough_this_episode")
         speaker = change.speaker
         speaker_id = speaker.viewer_id if speaker is not None else None
-        at = said_at(
-            change.fact,
-            self.lines,
-            speaker_id,
-            self.episode.ended_at,
-            applied_lines=self.applied_lines,
-        )
-        # a clock that ran ahead must not make a note from the future
-        at = min(at, self.now)
+        at = self._said_at(change.fact, speaker_id)
         speaks_for_channel = speaker is not None and speaker.role.moderates
         source = ClaimSource(
             episode_id=self.episode.id,
             speaker_id=speaker_id,
             addressed=speaker is not None and bool(speaker.addressed),
+            # a fact about the channel, from somebody who speaks for it
             official=change.subject_id is None and speaks_for_channel,
         )
         proposed_fields = {name: getattr(change, name) for name in _PROPOSED_FIELDS}
@@ -603,6 +599,18 @@ class _ProposalMerger(Struct):
         return await merge.merge_claim(
             self.tx, claim, source, now=self.now, instead_of=change.replaces
         )
+
+    def _said_at(self, fact: str, speaker_id: str | None) -> int:
+        """Return when a fact was said (ms), by the lines of the episode; its end if none of them fits."""
+        at = said_at(
+            fact,
+            self.lines,
+            speaker_id,
+            self.episode.ended_at,
+            applied_lines=self.applied_lines,
+        )
+        # a clock that ran ahead must not make a note from the future
+        return min(at, self.now)
 
     def _attributed_by_lines(self, change: ProposedChange) -> ProposedChange:
         """Return a change with the source that the lines show, if the model named another one.

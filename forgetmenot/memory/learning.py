@@ -88,14 +88,14 @@ NEVER = 1 << 60
 EARLY_BY_AT_MOST = MINUTE
 LATE_BY_AT_MOST = 5 * SECOND
 # The bot listened between two of its windows that are not further apart.
-LULL = 15 * MINUTE
+LONGEST_LULL = 15 * MINUTE
 
 
 class Estimate(Struct, frozen=True):
     """What it would take to learn from files.
 
     `first_at`, `last_at`: the times of the first and last line (ms). `calls`: of the model. `tokens`: what the model
-    would be billed for. `bad`: by file, the lines that cannot be read.
+    would be billed for. `unread`: by file, the lines that cannot be read.
     """
 
     lines: int
@@ -104,7 +104,7 @@ class Estimate(Struct, frozen=True):
     last_at: int
     calls: int
     tokens: TokenCounts
-    bad: dict[str, Unread]
+    unread: dict[str, Unread]
 
     @property
     def days(self) -> int:
@@ -113,7 +113,7 @@ class Estimate(Struct, frozen=True):
 
     @property
     def minutes(self) -> int:
-        """Return how many minutes it takes; 0 for less than one, without a model."""
+        """Return about how many minutes it takes: at least 1 with a model; without one 0 if it is done in a moment."""
         if self.calls:
             # calls are made one after the other
             return max(1, round(self.calls * SECONDS_A_CALL / 60))
@@ -125,7 +125,7 @@ class Estimate(Struct, frozen=True):
         days = say("span.d", n=self.days)
         amount = say("setup.past_amount", **counts, days=days)
         price = self._price_in_words(settings, say)
-        sentences = [amount, price, *_unread(self.bad, say)]
+        sentences = [amount, price, *_unread_in_words(self.unread, say)]
         return " ".join(sentences)
 
     def _time_in_words(self, say: Language) -> str:
@@ -158,7 +158,7 @@ class Learned(Struct):
     """What was learned.
 
     `known`: the number of lines that the memory knew before. `excluded`: the number of lines by people who are left
-    out. `trouble`: why it stopped early. `bad`: by file, the lines that cannot be read.
+    out. `trouble`: why it stopped early. `unread`: by file, the lines that cannot be read.
     """
 
     lines: int = 0
@@ -167,7 +167,7 @@ class Learned(Struct):
     notes: int = 0
     known: int = 0
     trouble: str = ""
-    bad: dict[str, Unread] = field(default_factory=dict)
+    unread: dict[str, Unread] = field(default_factory=dict)
     excluded: int = 0
 
     def in_words(self, say: Language, *, stopped: bool = False) -> str:
@@ -176,7 +176,7 @@ class Learned(Struct):
         known = say("page.count.lines", n=say.number(self.known))
         outcome = "stopped" if stopped or self.trouble else "learned"
         summary = say(f"setup.past_{outcome}", **counts, known=known)
-        sentences = [summary, *_unread(self.bad, say)]
+        sentences = [summary, *_unread_in_words(self.unread, say)]
         if self.trouble:
             sentences.append(say.reason(self.trouble))
         return " ".join(sentences)
@@ -195,10 +195,10 @@ def _counts(
     return counts
 
 
-def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
+def _unread_in_words(unread_by_file: Mapping[str, Unread], say: Language) -> list[str]:
     """Return sentences on lines that cannot be read: by file, how many there are and the numbers of the first."""
     sentences = []
-    for path, unread in bad.items():
+    for path, unread in unread_by_file.items():
         file = Path(path).name
         if unread.lines:
             numbers = [str(number) for number in unread.first[:LINES_NAMED]]
@@ -212,7 +212,7 @@ def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
     return sentences
 
 
-class _Window(NamedTuple):
+class _PastWindow(NamedTuple):
     """Lines of a file that are read together. Their authors have the ids that they have in the memory.
 
     `new_events`: the lines to learn from. `bot_ids`: the ids of the bot. `excluded`: how many lines are by people who
@@ -297,7 +297,7 @@ class Learner:
         """Read a file from where it was left. After each window, yield how many of its lines were read so far."""
         # what cannot be read of the file, which the report lists
         if file.unread:
-            report.bad[str(file.path)] = file.unread
+            report.unread[str(file.path)] = file.unread
         lines_read = await _lines_read(self._db, file)
         if lines_read >= file.lines:
             report.known += file.lines
@@ -328,8 +328,8 @@ class Learner:
 
         Yields the same as `_read`.
         """
-        # _read adds what is bad in the rewritten file
-        report.bad.pop(str(file.path), None)
+        # _read adds what cannot be read of the rewritten file
+        report.unread.pop(str(file.path), None)
         settings = self._settings()
         now = self._clock.now()
         try:
@@ -450,7 +450,7 @@ class Learner:
     async def _write(
         self,
         tx: Transaction,
-        window: _Window,
+        window: _PastWindow,
         summary: NewEpisode,
         stream_id: int,
         file: PastChat,
@@ -472,8 +472,8 @@ class Learner:
         source: Source,
         events_read: Sequence[ChatEvent],
         file: PastChat,
-    ) -> _Window:
-        """Return the lines that may be learned from and are not known yet, with counts of the others."""
+    ) -> _PastWindow:
+        """Return which of these lines are learned from: the allowed ones that are not known yet. Counts the others."""
         bot_ids = await _bot_ids(source, self._settings())
         admitted_events = await self._admitted(source, events_read, bot_ids)
         first_at = min(event.at for event in events_read)
@@ -481,11 +481,11 @@ class Learner:
         # clocks differ: live chat of a little before or after may be the same lines
         earliest = first_at - LATE_BY_AT_MOST
         latest = last_at + EARLY_BY_AT_MOST
-        spans = await episodes.heard_spans(source, earliest, latest, LULL)
+        spans = await episodes.heard_spans(source, earliest, latest, LONGEST_LULL)
         event_ids = await events.ids_between(source, first_at, last_at)
         known_chat = _KnownChat(spans, event_ids, file.key)
         new_events = [event for event in admitted_events if not known_chat.holds(event)]
-        return _Window(
+        return _PastWindow(
             new_events,
             bot_ids,
             excluded=len(events_read) - len(admitted_events),
@@ -555,13 +555,16 @@ class _KnownChat:
                 self._learned[span.viewer_id].append(span)
 
     def _add_live(self, span: HeardSpan) -> None:
-        """Add a span of live chat. It joins the one before if they are at most LULL apart: the bot listened between."""
+        """Add a span of live chat. It joins the one before if they are at most LONGEST_LULL apart.
+
+        The bot listened in between, too.
+        """
         if not self._live:
             self._live.append(span)
             return
         previous = self._live[-1]
         lull = span.first_at - previous.last_at
-        if lull > LULL:
+        if lull > LONGEST_LULL:
             self._live.append(span)
             return
         last_at = max(previous.last_at, span.last_at)
@@ -648,10 +651,10 @@ async def estimate(
         other_tokens = calls * (TOKENS_A_CALL + SUMMARY_WORDS)
         input_tokens = byte_count // BYTES_A_TOKEN + other_tokens
     output_tokens = calls * 2 * SUMMARY_WORDS
-    bad = {}
+    unread = {}
     for file in files:
         if file.unread:
-            bad[str(file.path)] = file.unread
+            unread[str(file.path)] = file.unread
     return Estimate(
         lines=sum(file.lines for file in files),
         streams=sum(file.streams for file in files),
@@ -660,7 +663,7 @@ async def estimate(
         last_at=max(file.last_at for file in files),
         calls=calls,
         tokens=TokenCounts(input_tokens, 0, output_tokens),
-        bad=bad,
+        unread=unread,
     )
 
 

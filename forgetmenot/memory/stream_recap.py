@@ -115,7 +115,7 @@ class RecapWriter(MemoryWriter):
         ended_at = stream.ended_at or 0
         if now - ended_at <= DEADLINE:
             return None
-        sentences = _sentences_in_turn(summaries)
+        sentences = _interleaved_sentences(summaries)
         return within(sentences, SUMMARY_WORDS)
 
     async def _by_model(
@@ -163,10 +163,11 @@ class RecapWriter(MemoryWriter):
             if source_hash == await channel_state.read(tx, DIGEST_HASH):
                 return False
             suppressed = await load_filter(tx)
+            # the newest stream first: the digest is cut at its end
             recaps = []
             for stream in reversed(closed_streams):
                 recaps.append(suppressed.without(stream.recap))
-            sentences = _sentences_in_turn(recaps)
+            sentences = _interleaved_sentences(recaps)
             digest = within(sentences, CHARACTERS, len)
             values = {DIGEST: digest, DIGEST_HASH: source_hash}
             await channel_state.put(tx, values, self._clock.now())
@@ -194,7 +195,7 @@ def recap_source(summaries: Sequence[str], tokens: int) -> Sequence[str]:
     return shortened[::step]
 
 
-def _sentences_in_turn(texts: Iterable[str]) -> list[str]:
+def _interleaved_sentences(texts: Iterable[str]) -> list[str]:
     """Return the first sentence of each text, then the second of each, and so on. No sentence comes twice."""
     sentences_by_text = [sentences_of(text) for text in texts]
     # a dict is a set that keeps its order

@@ -199,7 +199,7 @@ class _Screening:
 
     def _screened_summary(self, text: str) -> str:
         """Return a summary without the sentences that may not be stored."""
-        sentences = sentences_of(_people_only(text))
+        sentences = sentences_of(_clean_mentions(text))
         return join_sentences(self._allowed(sentences))
 
     def _allowed(self, texts: Iterable[str]) -> Iterator[str]:
@@ -241,7 +241,7 @@ def _checked_line(
     screening: _Screening,
 ) -> ReadLine:
     """Return a line with its texts checked and its times in ms. Raises FactRefused."""
-    fact = _people_only(line.fact)
+    fact = _clean_mentions(line.fact)
     if not fact:
         raise FactRefused("the fact is empty")
     if line.status is not NoteStatus.ACTIVE:
@@ -288,8 +288,8 @@ def _subject_of(line: NoteLine) -> str | None:
     return subject
 
 
-def _people_only(text: str) -> str:
-    """Return a text, clean, with "somebody" for mentions that are no viewer's id."""
+def _clean_mentions(text: str) -> str:
+    """Return a text, clean, in which only viewers are mentioned: any other mention becomes "somebody"."""
 
     def checked_mention(match: re.Match[str]) -> str:
         """Return a mention of a viewer's id as it is, and "somebody" for any other."""

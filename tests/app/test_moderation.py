@@ -137,7 +137,8 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
         await bot.settle()
         assert 1 <= len(account.said) <= BURST
         assert ALICE in await privacy_choices.opted_out(bot.db)
-        assert len(await notes.of_subject(bot.db, ALICE)) <= (VIEWER_TRUST.limit or 0)
+        notes_per_stream = VIEWER_TRUST.notes_per_stream or 0
+        assert len(await notes.of_subject(bot.db, ALICE)) <= notes_per_stream
         before = len(account.said)
         await bot.hear(said(clock, "e32", CAROL, "carol", "!bot status", "moderator"))
         await bot.settle()

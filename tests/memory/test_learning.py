@@ -215,7 +215,7 @@ async def test_what_claims_to_be_said_in_the_future_is_set_aside(
         )
     )
     report = await past.learn(path)
-    assert (report.lines, report.bad) == (
+    assert (report.lines, report.unread) == (
         6,
         {str(path): Unread(6, [1, 3, 5, 7, 9, 11])},
     )

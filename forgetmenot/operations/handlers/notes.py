@@ -32,7 +32,7 @@ from forgetmenot.store import notes, privacy_choices, viewers
 from forgetmenot.text.mentions import defang
 
 # A correction through the model counts like what a viewer says: ten in a stream.
-OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, limit=10)
+OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, notes_per_stream=10)
 
 
 async def remember(request: Request) -> OperationResult:
