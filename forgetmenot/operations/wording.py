@@ -369,7 +369,9 @@ def _with_receipt(
     if not code:
         return line
     receipt = language(f"{surface}.receipt_code", code=code)
-    return f"{line} {receipt}"
+    # a note has no full stop of its own
+    separator = " " if line.endswith(".") else " · "
+    return f"{line}{separator}{receipt}"
 
 
 def _erasing(result: OperationResult, language: Language) -> str:

@@ -29,7 +29,13 @@ alice: !remember from Berlin -> Remembered: from Berlin (1)
 alice: !remember I live in Oslo -> Remembered: lives in Oslo (1)
 alice: !remember I live in Bergen -> Remembered: lives in Bergen (2)
 alice: !forget oslo -> I can't find anything like that about you. !memory shows what I know.
-alice: !forget oslo permanently -> Permanently deleted: #1 lives in Oslo
+alice: !forget oslo permanently -> Permanently deleted: #1 lives in Oslo · Receipt: !receipt
+# what was replaced is corrected by its old number too, what was removed is not
+alice: !remember I live in Oslo -> Remembered: lives in Oslo (1)
+alice: !remember I live in Bergen -> Remembered: lives in Bergen (2)
+alice: !edit 1 Hamar -> Changed: #2 lives in Hamar (was: lives in Bergen)
+alice: !forget 2 -> Removed: #2 lives in Hamar
+alice: !edit 1 lives in Molde -> That note is already removed.
 # an age below eighteen is not stored, but a name beside it is; a cat is of any age
 alice: !remember ich bin 15 -> I don't store that kind of thing about people.
 alice: !remember I am 15 and play drums -> Remembered: play drums (1)

@@ -155,6 +155,26 @@ async def _note_to_edit(request: Request) -> Note:
     # The same answer in both cases, so that nobody learns whether somebody else has that note.
     if note is None or not may_change(request.asker, note):
         raise Refused("no_note", id=note_id)
+    if request.is_in_chat:
+        return await _present_version(request, note)
+    return note
+
+
+async def _present_version(request: Request, note: Note) -> Note:
+    """Return the note that a replaced one became, which has another number; the note itself if it was removed.
+
+    Chat still shows the number under which somebody's note was stored.
+    """
+    present = note
+    seen_ids = {note.id}
+    while present.status is NoteStatus.SUPERSEDED and present.superseded_by is not None:
+        successor = await notes.get(request.db, present.superseded_by)
+        if successor is None or successor.id in seen_ids:
+            return note
+        seen_ids.add(successor.id)
+        present = successor
+    if present.status in LIVE and may_change(request.asker, present):
+        return present
     return note
 
 
