@@ -168,10 +168,7 @@ def without_at_name(text: str, identity: Identity) -> str:
 
 
 def _cut_at_names(text: str, identity: Identity) -> str:
-    """Return a clean text without the bot's @names: of "@ForgetMeNot，你好" it is "你好".
-
-    An English comma behind a name stays.
-    """
+    """Return a clean text without the bot's @names: of "@ForgetMeNot, hi" it is "hi"."""
 
     def cut_own(match: re.Match[str]) -> str:
         at_name = match[0]
@@ -180,8 +177,8 @@ def _cut_at_names(text: str, identity: Identity) -> str:
             return at_name
         return f" {rest}"
 
-    # A comma of Chinese or Japanese behind a name in front goes with it.
-    return _AT.sub(cut_own, text).lstrip(" 、，")
+    # A comma behind a name in front goes with it.
+    return _AT.sub(cut_own, text).lstrip(" ,、，")
 
 
 def _name_in_front(name: str) -> re.Pattern[str]:

@@ -357,6 +357,7 @@ def test_by_itself_it_speaks_in_live_mode_only() -> None:
     [
         ("@forgetmenot_bot what do I play?", "what do I play?"),
         ("what do I play, forgetmenot?", "what do I play?"),
+        ("@forgetmenot_bot, what do I play?", "what do I play?"),
         ("what does @bob play @fmn", "what does @bob play"),
         ("is forgetmenot a flower", "is forgetmenot a flower"),
         ("what is that, fmn?!", "what is that?!"),
