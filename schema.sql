@@ -85,6 +85,9 @@ CREATE TABLE streams (
     video_until   INTEGER                            -- … and until when it is probably kept
 ) STRICT;
 
+-- To count the streams of a time without reading their recaps.
+CREATE INDEX streams_by_start ON streams (started_at, ended_at);
+
 CREATE TABLE attendance (
     viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,

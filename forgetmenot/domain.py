@@ -106,21 +106,39 @@ class Role(StrEnum):
         return self in {Role.BROADCASTER, Role.MODERATOR}
 
 
+# How many streams in a row somebody must have missed to have been away, however long ago they came: while
+# the channel itself paused, nobody missed any. One is not enough: whoever misses just the first stream
+# after a pause of six weeks was not away for six weeks.
+ABSENCE_STREAMS = 2
+
+
 class Attendance(NamedTuple):
-    """How often somebody was there: in all and since a date, and when they left the last stream."""
+    """How often somebody was there: in all and since a date, and when they left the last stream.
+
+    `missed`: how many streams they missed since then.
+    """
 
     streams: int
     lately: int
     before_at: int | None
+    missed: int
+
+
+class Visit(NamedTuple):
+    """Somebody's first and last line in a stream (ms), and how many streams they missed just before it."""
+
+    first_at: int
+    last_at: int
+    missed: int = 0
 
 
 class TimeTogether(NamedTuple):
     """What rows say of somebody's time in the channel. Times in ms, 0 for never.
 
-    `visits`: their first and last line in each stream that they came to, oldest first.
+    `visits`: to each stream that they came to, oldest first.
     """
 
-    visits: Sequence[tuple[int, int]]
+    visits: Sequence[Visit]
     sub_months: int = 0
     sub_months_at: int = 0
     watch_streak: int = 0

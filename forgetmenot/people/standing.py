@@ -8,7 +8,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import Attendance, Role, Standing
+from forgetmenot.domain import ABSENCE_STREAMS, Attendance, Role, Standing
 from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store.database import Database, Source
@@ -49,7 +49,7 @@ def standing_of(
     if attendance.streams < people.newcomer_streams:
         return Standing.NEWCOMER
     last_came_at = attendance.before_at
-    if last_came_at is not None:
+    if last_came_at is not None and attendance.missed >= ABSENCE_STREAMS:
         time_away = now - last_came_at
         if time_away >= people.returner_away_d * DAY:
             return Standing.RETURNER

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from forgetmenot.domain import TimeTogether
+from forgetmenot.domain import ABSENCE_STREAMS, TimeTogether, Visit
 from forgetmenot.durations import DAY
 from forgetmenot.languages import Language
 from forgetmenot.text.days import day_of, end_of_day, start_of_day
@@ -67,7 +67,7 @@ def facts_of(
     facts = _anniversaries(history, now, zone)
     facts += _counts_of_twitch(history)
     facts += _longest_absence(history, now)
-    came_at, _ = history.visits[-1]
+    came_at = history.visits[-1].first_at
     if streak >= LONG_STREAK:
         is_round = streak in _ROUND_STREAKS or streak % 50 == 0
         facts.append(Fact(FactKind.STREAK, streak, came_at, is_occasion=is_round))
@@ -107,7 +107,7 @@ def _anniversaries(
 ) -> list[Fact]:
     """Return of what it is the anniversary today: the first visit, the first badge of a moderator."""
     today = start_of_day(day_of(now, zone), zone)
-    first_came_at, _ = history.visits[0]
+    first_came_at = history.visits[0].first_at
     beginnings = {
         FactKind.YEARS: first_came_at,
         FactKind.MODERATOR: history.moderator_since,
@@ -121,15 +121,18 @@ def _anniversaries(
 
 
 def _longest_absence(history: TimeTogether, now: int) -> list[Fact]:
-    """Return the longest time between two visits; nothing if none was long."""
+    """Return the longest time between two visits in which they missed streams; nothing if none was long."""
     absences = []
-    for (_, left_at), (back_at, _) in pairwise(history.visits):
-        absences.append(back_at - left_at)
+    for earlier, later in pairwise(history.visits):
+        absence = 0
+        if later.missed >= ABSENCE_STREAMS:
+            absence = later.first_at - earlier.last_at
+        absences.append(absence)
     longest = max(absences, default=0)
     if longest < LONG_ABSENCE:
         return []
     days = longest // DAY
-    came_at, _ = history.visits[-1]
+    came_at = history.visits[-1].first_at
     back = Fact(FactKind.BACK, days, came_at)
     if absences[-1] == longest and back.is_news(now):
         return [back]
@@ -138,13 +141,13 @@ def _longest_absence(history: TimeTogether, now: int) -> list[Fact]:
 
 
 def _was_there(
-    visits: Iterable[tuple[int, int]],
+    visits: Iterable[Visit],
     day: date,
     zone: str,
 ) -> bool:
     start = start_of_day(day, zone)
     end = end_of_day(day, zone)
-    return any(first_at < end and last_at >= start for first_at, last_at in visits)
+    return any(visit.first_at < end and visit.last_at >= start for visit in visits)
 
 
 def to_congratulate(

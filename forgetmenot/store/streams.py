@@ -522,18 +522,27 @@ async def attendance_of(
 ) -> dict[str, Attendance]:
     """Return how often these viewers came, in all and since `lately` (ms).
 
-    The stream that is on counts, but is not the one that they come back from.
+    The stream that is on counts, but is not the one that they come back from. It is not missed either.
     """
     # Who never came has no row, and an answer all the same.
-    attendance = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
+    attendance = dict.fromkeys(viewer_ids, Attendance(0, 0, None, 0))
     rows = await source.rows(
         """
-        SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
-            max(iif(s.ended_at IS NOT NULL, a.last_at, NULL))
-        FROM attendance a
-        JOIN streams s ON s.id = a.stream_id
-        WHERE a.viewer_id IN (SELECT value FROM json_each(:viewers))
-        GROUP BY a.viewer_id
+        WITH visits AS (
+            SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
+                max(iif(s.ended_at IS NOT NULL, a.last_at, NULL)) AS left_at
+            FROM attendance a
+            JOIN streams s ON s.id = a.stream_id
+            WHERE a.viewer_id IN (SELECT value FROM json_each(:viewers))
+            GROUP BY a.viewer_id
+        )
+        SELECT visits.*, (
+            SELECT count(*)
+            FROM streams missed
+            WHERE missed.started_at > visits.left_at
+                AND missed.ended_at IS NOT NULL
+        )
+        FROM visits
         """,
         {"viewers": attendance.keys(), "lately": lately},
     )
@@ -551,17 +560,26 @@ async def attendance_at(
     """Return who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
     rows = await source.rows(
         """
-        SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
-            max(iif(s.id <> here.id, b.last_at, NULL))
-        FROM attendance a
-        JOIN streams here ON here.id = a.stream_id
-        JOIN shown v ON v.id = a.viewer_id
-        JOIN attendance b ON b.viewer_id = a.viewer_id
-        JOIN streams s ON s.id = b.stream_id
-            AND (s.started_at, s.id) <= (here.started_at, here.id)
-        WHERE a.stream_id = :stream
-            AND v.role <> 'broadcaster'
-        GROUP BY a.viewer_id
+        WITH visits AS (
+            SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
+                max(iif(s.id <> here.id, b.last_at, NULL)) AS left_at
+            FROM attendance a
+            JOIN streams here ON here.id = a.stream_id
+            JOIN shown v ON v.id = a.viewer_id
+            JOIN attendance b ON b.viewer_id = a.viewer_id
+            JOIN streams s ON s.id = b.stream_id
+                AND (s.started_at, s.id) <= (here.started_at, here.id)
+            WHERE a.stream_id = :stream
+                AND v.role <> 'broadcaster'
+            GROUP BY a.viewer_id
+        )
+        SELECT visits.*, (
+            SELECT count(*)
+            FROM streams missed
+            WHERE missed.started_at > visits.left_at
+                AND missed.started_at < (SELECT started_at FROM streams WHERE id = :stream)
+        )
+        FROM visits
         """,
         {"stream": stream_id, "lately": lately},
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from forgetmenot.domain import TimeTogether
+from forgetmenot.domain import TimeTogether, Visit
 from forgetmenot.store.database import Source
 
 
@@ -15,19 +15,30 @@ async def histories(
 
     `until`: visits that began later do not count (ms).
     """
-    visits: dict[str, list[tuple[int, int]]] = {}
+    visits: dict[str, list[Visit]] = {}
     rows = await source.rows(
         """
-        SELECT viewer_id, first_at, last_at
-        FROM attendance
-        WHERE viewer_id IN (SELECT value FROM json_each(?))
-            AND first_at <= ?
+        WITH visits AS (
+            SELECT a.viewer_id, a.first_at, a.last_at, s.started_at,
+                lag(a.last_at) OVER (PARTITION BY a.viewer_id ORDER BY a.first_at) AS left_at
+            FROM attendance a
+            JOIN streams s ON s.id = a.stream_id
+            WHERE a.viewer_id IN (SELECT value FROM json_each(?))
+                AND a.first_at <= ?
+        )
+        SELECT viewer_id, first_at, last_at, (
+            SELECT count(*)
+            FROM streams missed
+            WHERE missed.started_at > visits.left_at
+                AND missed.started_at < visits.started_at
+        )
+        FROM visits
         ORDER BY first_at
         """,
         (list(viewer_ids), until),
     )
-    for viewer_id, first_at, last_at in rows:
-        visits.setdefault(viewer_id, []).append((first_at, last_at))
+    for viewer_id, *visit in rows:
+        visits.setdefault(viewer_id, []).append(Visit(*visit))
     # Read second: who came by then but is hidden falls out here.
     people = await source.rows(
         """

@@ -112,3 +112,17 @@ async def test_a_stale_note_is_on_no_card(world: "World") -> None:
     async with world.db.write() as tx:
         await notes.set_stale(tx, "1", before=now, streams=0)
     assert await card(world.db, "1", now, now, Settings()) is None
+
+
+async def test_nobody_is_welcomed_back_when_the_channel_itself_paused(
+    world: "World",
+) -> None:
+    await world.note("plays drums in a band")
+    for _ in range(3):
+        await world.over("1")
+    await world.clock.advance(41 * DAY)
+    await world.attends("1", await world.stream())
+    # three streams make nobody a regular
+    assert await came(world, DockSettings()) == []
+    [alice] = await came(world)
+    assert alice.together == "4 streams in a row"

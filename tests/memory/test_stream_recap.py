@@ -252,10 +252,24 @@ async def test_games_stand_there_with_their_share(world: "World") -> None:
     assert " · Hades (87 %), Celeste (12 %)*" in await recap_of(world, stream)
 
 
+async def streams_without_them(world: "World") -> None:
+    """Two streams that everybody missed: whoever comes to the next one is back."""
+    for _ in range(2):
+        await world.over(recap="")
+
+
+async def test_nobody_is_back_when_the_channel_itself_paused(world: "World") -> None:
+    await world.regulars("1")
+    await world.clock.advance(41 * DAY)
+    stream = await world.over("1", recap="<@1> came.")
+    assert "Back after a while" not in await recap_of(world, stream)
+
+
 async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> None:
     await world.viewer("3", "dora")
     await world.regulars("1", "3")
     await world.clock.advance(30 * DAY)
+    await streams_without_them(world)
     stream = await world.over(
         "1", "2", "3", recap="<@1>, <@2> and <@3> came back. dora cheered."
     )
@@ -282,7 +296,8 @@ async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(
     world: "World",
 ) -> None:
     await world.regulars("2")
-    await world.clock.advance(30 * DAY)  # it also says who is back
+    await world.clock.advance(30 * DAY)
+    await streams_without_them(world)  # it also says who is back
     stream = await world.over("2", recap=f"<@2> said {EVIL}")
     await note_of_stream(world, stream, EVIL, None, scope=Scope.RUNNING_BIT)
     async with world.db.write() as tx:
@@ -329,6 +344,7 @@ async def written(world: "World", folder: Path) -> tuple[int, Path]:
     await world.viewer("3", "dora_1")
     await world.regulars("1", "2", "3")
     await world.clock.advance(30 * DAY)
+    await streams_without_them(world)
     recap = "<@1> beat the boss. <@3> fell off a ladder, and she laughed. The mines were dark."
     stream = await world.over("1", "2", "3", recap=recap)
     note = await note_of_stream(
@@ -417,6 +433,7 @@ async def test_a_name_that_is_a_word_leaves_the_file_where_it_is_a_person(
     await world.viewer("4", "drums")
     await world.regulars("1", "2", "4")
     await world.clock.advance(30 * DAY)
+    await streams_without_them(world)
     recap = (
         "<@1> plays drums. <@4> fell off a ladder, and she laughed. Drums were loud."
     )

@@ -1,5 +1,7 @@
 """What rows say of somebody's time here, from lines as Twitch sends them."""
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
@@ -12,6 +14,9 @@ from forgetmenot.store import streams, viewers
 from forgetmenot.twitch.chat_lines import parse, understand
 from tests.chat.conftest import IDS, Chat, chat  # noqa: F401  # a fixture
 from tests.rows import put
+
+if TYPE_CHECKING:
+    from tests.notes_world import World
 
 SETTINGS = Settings()
 
@@ -118,3 +123,19 @@ async def test_a_recap_has_only_what_was_true_then(chat: Chat) -> None:  # noqa:
 
 def test_the_kinds_are_as_tags_are() -> None:
     assert event_of("msg-id=viewermilestone", "USERNOTICE").kind is EventKind.NOTICE
+
+
+async def test_a_pause_of_the_channel_is_nobodys_absence(world: "World") -> None:
+    await world.over("1", "2")
+    await world.clock.advance(41 * DAY)
+    await world.over("1")
+    await world.over()
+    await world.attends("2", await world.stream())
+
+    async def words_about(viewer_id: str) -> list[str]:
+        now = world.clock.now()
+        together = await together_with(world.db, viewer_id, SETTINGS, now)
+        return together.words(now, ENGLISH)
+
+    assert await words_about("1") == []
+    assert await words_about("2") == ["back after 43 days"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain import TimeTogether
+from forgetmenot.domain import TimeTogether, Visit
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.languages import ENGLISH, in_language
 from forgetmenot.people.time_together import (
@@ -24,9 +24,11 @@ def at(text: str) -> int:
 NOW = at("2026-11-29T20:00")
 
 
-def visited(*starts: int) -> TimeTogether:
-    """Somebody who came at these times, each for an hour."""
-    return TimeTogether([(began_at, began_at + HOUR) for began_at in starts])
+def visited(*starts: int, missed: int = 2) -> TimeTogether:
+    """Somebody who came at these times, each for an hour, and missed so many streams before each."""
+    return TimeTogether(
+        [Visit(began_at, began_at + HOUR, missed) for began_at in starts]
+    )
 
 
 def kinds(history: TimeTogether, streak: int = 0, now: int = NOW) -> dict[str, int]:
@@ -144,6 +146,15 @@ def test_a_streak_of_two_is_everyday() -> None:
 def test_an_absence_is_long_from_three_weeks_on(away: int, days: int | None) -> None:
     came = visited(NOW - HOUR - away, NOW)
     assert kinds(came).get("back") == days
+
+
+def test_a_pause_of_the_channel_is_no_absence() -> None:
+    assert kinds(visited(NOW - 40 * DAY, NOW, missed=0)) == {}
+    assert kinds(visited(NOW - 40 * DAY, NOW, missed=1)) == {}
+    own_absence = Visit(NOW - 65 * DAY, NOW - 65 * DAY, missed=9)
+    pause = Visit(NOW, NOW, missed=0)
+    first = Visit(NOW - 90 * DAY, NOW - 90 * DAY)
+    assert kinds(TimeTogether([first, own_absence, pause])) == {"absence": 25}
 
 
 def test_an_absence_is_news_when_it_ends() -> None:
