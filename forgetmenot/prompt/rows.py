@@ -28,6 +28,7 @@ from forgetmenot.domain import (
 from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.prompt.chat_speed import FAST, MEASURED_OVER
 from forgetmenot.prompt.material import A_FEW, Past, UnclearName
+from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, without_repeated_words
 from forgetmenot.text.dates import periods_in
 from forgetmenot.text.days import ago, iso_day, local_time
@@ -198,14 +199,15 @@ class RowWriter(Struct, frozen=True):
         """Return the newest rows of chat, at most `limit`, oldest first.
 
         Each line has a row; all lines with the same words of more than A_FEW people have one together, where the last
-        of them was said: "18 people: RAID".
+        of them was said: "18 people: RAID". Commands have none.
         """
-        keys = [key_of_line(line.text) for line in lines]
+        talk = _talk(lines)
+        keys = [key_of_line(line.text) for line in talk]
         lines_by_words: dict[str, list[PromptLine]] = defaultdict(list)
-        for key, line in zip(keys, lines, strict=True):
+        for key, line in zip(keys, talk, strict=True):
             lines_by_words[key].append(line)
         newest_first: list[Row] = []
-        for key, line in zip(reversed(keys), reversed(lines), strict=True):
+        for key, line in zip(reversed(keys), reversed(talk), strict=True):
             if len(newest_first) == limit:
                 break
             same_lines = lines_by_words[key]
@@ -439,6 +441,11 @@ def said_words(line: PromptLine) -> tuple[str | None, str]:
     return (line.viewer_id, _folded_line(line.text))
 
 
+def _talk(lines: Sequence[PromptLine]) -> list[PromptLine]:
+    """Return the lines that are no commands, since those would push out what people say."""
+    return [line for line in lines if not is_command(line.text)]
+
+
 def are_enough(
     lines: Sequence[PromptLine],
     speaker_id: str,
@@ -447,12 +454,13 @@ def are_enough(
     """Return whether the newest lines of chat make all rows of it, so that older ones may stay unread.
 
     They do if chat is not fast, no two people had the same words, which many may have had before, and enough lines are
-    left without the speaker's and repeated ones. What one person says again minutes after many did is a row of theirs.
+    left without commands, the speaker's and repeated ones. What one person says again minutes after many did is a row
+    of theirs.
     `lines`: oldest first. `now` in ms.
     """
     if lines[0].at >= now - MEASURED_OVER:
         return False
-    others = [line for line in lines if line.viewer_id != speaker_id]
+    others = [line for line in _talk(lines) if line.viewer_id != speaker_id]
     speakers_and_words = set(map(said_words, others))
     # more than are shown while chat is not fast: some may speak of what is suppressed
     if len(speakers_and_words) < FAST.chat_lines:

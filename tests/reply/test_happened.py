@@ -10,7 +10,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind, Prompt, Redaction
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.prompt.assemble import assemble
-from forgetmenot.prompt.chat_speed import FAST, QUIET
+from forgetmenot.prompt.chat_speed import FAST, QUIET, USUAL
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
@@ -134,6 +134,28 @@ async def test_a_speaker_who_typed_most_lines_still_sees_those_of_others(
         await bot.hear(said(clock, f"b{number}", BOB, "bobquux", "and again"))
     answer_prompt = await prompt(bot, clock, "what now?")
     assert block(answer_prompt, "chat").count(": jump ") == QUIET.chat_lines
+
+
+@pytest.mark.parametrize("pause_s", [1, 40])
+async def test_commands_of_viewers_push_no_talk_out(
+    bot: Bot, clock: ManualClock, pause_s: int
+) -> None:
+    for number in range(20):
+        await clock.advance(pause_s * SECOND)
+        await bot.hear(said(clock, f"a{number}", ALICE, "alicequux", f"jump {number}"))
+    for number in range(40):
+        await clock.advance(pause_s * SECOND)
+        login = f"viewer{number}"
+        await bot.hear(
+            said(clock, f"c{number}", f"7{number}", login, f"!quote {number}")
+        )
+    await bot.hear(said(clock, "who", BOB, "bobquux", "!who alicequux"))
+    answer_prompt = await prompt(bot, clock, "what now?")
+    rows = block(answer_prompt, "chat")
+    assert rows.count(": jump ") == USUAL.chat_lines
+    assert "!quote" not in rows
+    # the speaker's own command stays in their conversation with the bot
+    assert "!who" in block(answer_prompt, "own_messages")
 
 
 async def test_a_few_people_with_the_same_words_keep_a_line_each(
