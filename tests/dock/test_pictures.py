@@ -123,6 +123,9 @@ async def test_a_regular_who_is_away_is_missing_and_no_regular(
     assert marks["Alice"] == (True, False)
     assert marks["Bob"] == (False, True)
     assert marks["Carol"] == (False, False)
+    for row in people:
+        person = await read(dock, f"person/{row['id']}")
+        assert (person["regular"], person["missing"]) == marks[row["name"]]
 
 
 # ── the timeline of one person ────────────────────────────────────────────────────────────────

@@ -146,6 +146,18 @@ async def look(page: Page, theme: Theme, width: int, height: int = 700) -> None:
     await page.set_viewport_size({"width": width, "height": height})
 
 
+async def test_a_regular_who_is_away_is_missing_on_their_page_too(
+    db: Database, clock: ManualClock, running: Browser
+) -> None:
+    await put_streams(db, 40)
+    async with served(db, clock) as address, page_on(running, address) as page:
+        await go(page, "memory/people")
+        bob = page.locator("a.person", has_text="Bob")
+        await expect(bob.locator(".marks")).to_have_text("missing")
+        await go(page, "memory/person/2")
+        await expect(page.locator("header.who h2")).to_have_text("Bobmissing")
+
+
 async def test_every_picture_fits_is_coloured_and_readable_at_each_width_and_theme(
     db: Database, clock: ManualClock, running: Browser
 ) -> None:

@@ -25,6 +25,7 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.database import Database, Row
+from forgetmenot.store.dock_rows import Person
 from forgetmenot.store.picture_rows import PeopleBounds
 from forgetmenot.store.receipts import ReceiptFile
 from forgetmenot.text.dates import stated_plan_end
@@ -58,18 +59,25 @@ async def _people(page: PageRequest) -> object:
     rows = []
     for person in people:
         viewer_id = person["id"]
-        comes_often = person["lately"] >= bounds.regular_streams
-        came_often = person["streams"] >= bounds.regular_streams
-        is_away = person["last_seen_at"] < bounds.missing_before
         row = {
             **person,
-            # Whoever is away keeps the streams of the last weeks for a while: missing comes first.
-            "regular": comes_often and not is_away,
-            "missing": came_often and is_away,
+            **_coming_marks(person, bounds),
             "cells": cells.get(viewer_id, []),
         }
         rows.append(row)
     return {"total": total, "rows": rows}
+
+
+def _coming_marks(person: Person, bounds: PeopleBounds) -> dict[str, bool]:
+    """Return whether somebody is a regular, and whether they came often and are missing."""
+    comes_often = person["lately"] >= bounds.regular_streams
+    came_often = person["streams"] >= bounds.regular_streams
+    is_away = person["last_seen_at"] < bounds.missing_before
+    return {
+        # Whoever is away keeps the streams of the last weeks for a while: missing comes first.
+        "regular": comes_often and not is_away,
+        "missing": came_often and is_away,
+    }
 
 
 async def _latest_streams(db: Database) -> list[Row]:
@@ -106,8 +114,8 @@ async def _person(page: PageRequest) -> object:
     now = page.now
     settings = page.settings
     viewer_id = page.viewer_id
-    regular_since = now - REGULAR_WITHIN
-    person = await dock_rows.person(db, viewer_id, regular_since)
+    bounds = _bounds(settings, now)
+    person = await dock_rows.person(db, viewer_id, bounds.regular_since)
     if person is None:
         raise InputError(reason("nothing_here"))
     viewer = await viewers.get(db, viewer_id)
@@ -117,11 +125,9 @@ async def _person(page: PageRequest) -> object:
         wishes = viewer.wishes
     together = await together_with(db, viewer_id, settings, now)
     facts_together = [fact.words(page.language) for fact in together.facts]
-    # Who came often within the last weeks; whoever stays away loses the mark by itself.
-    is_regular = person["lately"] >= settings.people.regular_streams
     return {
         **person,
-        "regular": is_regular,
+        **_coming_marks(person, bounds),
         "brief": await about_viewer(db, viewer_id),
         "left_alone": await _suppressed(db, viewer_id),
         "wishes": wishes,

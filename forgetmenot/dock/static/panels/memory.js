@@ -69,13 +69,14 @@ function cells(lines) {
 }
 
 const personRow = (person, streams) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}`, title: figures(person) },
-  h("b", { dir: "auto" }, person.name), h("span", { class: "marks" }, person.regular && chip(t("people.regular"), "good"), person.missing && chip(t("people.missing"), "warn"), hiddenMarks(person)),
+  h("b", { dir: "auto" }, person.name), h("span", { class: "marks" }, comingMarks(person), hiddenMarks(person)),
   person.cells.length ? cells(person.cells) : h("span", { class: "cells" }),
   h("span", { class: "came" }, parts("comes.came", { n: person.cells.filter(Boolean).length, streams: h("span", {}, streams) })));
 
 // What somebody is called here, besides their name.
 const hiddenMarks = (person) => [person.opted_out > 0 && chip(t("people.opted_out"), "warn"), person.banned > 0 && chip(t("people.hidden"), "warn"), person.erasing > 0 && chip(t("people.erasing"), "warn")];
-const marks = (person) => [person.regular && chip(t("people.regular"), "good"), person.role !== "viewer" && chip(t(`role.${person.role}`)), hiddenMarks(person)];
+const comingMarks = (person) => [person.regular && chip(t("people.regular"), "good"), person.missing && chip(t("people.missing"), "warn")];
+const marks = (person) => [comingMarks(person), person.role !== "viewer" && chip(t(`role.${person.role}`)), hiddenMarks(person)];
 const figures = (person) => `${t("count.notes", { n: person.notes })} · ${t("count.streams", { n: person.streams })} · ${t("people.seen", { ago: ago(person.last_seen_at) })}`;
 
 function openPerson(panel, id) {
