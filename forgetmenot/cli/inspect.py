@@ -488,7 +488,7 @@ async def _evaluate(db: "Database", arguments: Namespace) -> common.Shown:
 )
 async def _actions(db: "Database", arguments: Namespace) -> common.Shown:
     """Show what the bot proposed to do, what waits for approval, and what happened."""
-    from forgetmenot.languages import ENGLISH
+    from forgetmenot.languages import ENGLISH, reason
     from forgetmenot.store import action_logs, viewers
 
     settings = common.chosen_settings(arguments.config)
@@ -498,6 +498,7 @@ async def _actions(db: "Database", arguments: Namespace) -> common.Shown:
     askers = {row.asked_by for row in rows if row.asked_by}
     targets = {row.target_id for row in rows if row.target_id}
     names = await viewers.names(db, askers | targets)
+    allowed = reason("allowed")
     actions = []
     lines = []
     for row in rows:
@@ -511,8 +512,10 @@ async def _actions(db: "Database", arguments: Namespace) -> common.Shown:
         if asked_by:
             action += f", asked by {asked_by}"
         status = ENGLISH(f"page.status.{row.status}")
-        # What came of it, and why the bot proposed it; either may be empty.
-        details = [ENGLISH.reason(text) for text in (row.detail, row.reason) if text]
+        # What was allowed has a status that says more.
+        decided_why = "" if row.reason == allowed else row.reason
+        # What came of it, and why it was decided so; either may be empty.
+        details = [ENGLISH.reason(text) for text in (row.detail, decided_why) if text]
         sentence = f"{action}: {status}. {' '.join(details)}".rstrip()
         proposed_at = common.local_time(row.at, settings)
         lines.append(f"#{row.id}  {proposed_at}  {sentence}")

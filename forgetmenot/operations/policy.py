@@ -103,7 +103,7 @@ def _setting(case: Case) -> Ruling | None:
         case "off":
             return _deny("switched_off")
         case "shadow":
-            return _deny("silent_preview")
+            return _deny("action_preview")
         case "ask":
             return _ask_a_person()
     return None

@@ -10,6 +10,7 @@ import pytest
 
 from forgetmenot.errors import InputError, StoreLocked
 from forgetmenot.files import instance_lock
+from forgetmenot.languages import reason
 from forgetmenot.store.database import open_database
 from tests.rows import put
 
@@ -149,6 +150,17 @@ async def test_what_waits_for_approval_is_listed(database: Path, run: Run) -> No
             tx, "action_logs", **waiting, params_json='{"target": "2", "reason": ""}'
         )
     assert "ban Bob, asked by Alice: waiting" in await asyncio.to_thread(run, "actions")
+
+
+async def test_an_action_that_was_done_is_listed_without_the_permission(
+    database: Path, run: Run
+) -> None:
+    async with open_database(database) as db, db.write() as tx:
+        link = "https://clips.twitch.tv/Abc"
+        done = {"name": "clip", "status": "done", "detail": link}
+        await put(tx, "action_logs", key="k", reason=reason("allowed"), **done)
+    listed = await asyncio.to_thread(run, "actions")
+    assert listed.rstrip().endswith("clip: done. https://clips.twitch.tv/Abc")
 
 
 def test_a_backup_is_the_way_back_and_nothing_is_replaced_unasked(

@@ -242,6 +242,12 @@ def test_every_rule_has_a_case_and_binds_the_person_who_approves_or_protects_fro
         ), proposal
 
 
+def test_an_action_in_preview_is_not_taken_for_a_bot_in_preview() -> None:
+    settings = _with(class_b=ClassMode.SHADOW)
+    decision = decide(TIMEOUT, WILLING, settings, CALM, NOW)
+    assert decision.reason == reason("action_preview")
+
+
 def test_class_c_needs_a_person_by_two_rules() -> None:
     """Whatever the rule of the classes says, even a setting that cannot be: the last one asks by itself."""
     free: Any = ClassMode.LIVE
