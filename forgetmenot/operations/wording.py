@@ -169,9 +169,18 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
         "left": _texts_in_doubt("result", result, language),
         **_in_words(result.data, language),
         **_counts(result.data, language),
+        "places": _erased_places(result, language),
     }
     line = language(key, **values)
     return _with_receipt("result", result, language, line)
+
+
+def _erased_places(result: OperationResult, language: Language) -> str:
+    """Return the sentence that names the files in which an erasure left traces; "" for none."""
+    places = _places(result.data.get("places"), language)
+    if not places:
+        return ""
+    return language("result.erased_places", places=places)
 
 
 def _texts_in_doubt(
@@ -388,7 +397,7 @@ def _forgotten(result: OperationResult, language: Language) -> str:
 
 def _receipt(result: OperationResult, language: Language) -> str:
     """Return what a receipt says, and what a search for it found now."""
-    data = result.data
+    data: Mapping[str, Any] = result.data
     values = {
         **_people(result, language),
         **_in_words(data, language),
@@ -403,7 +412,18 @@ def _receipt(result: OperationResult, language: Language) -> str:
         parts.append(language("chat.receipt_searched", **values))
         parts.append(language("chat.receipt_unknown", n=data["unknown"]))
         parts.append(language("chat.receipt_name_them"))
-    return " ".join(parts)
+    return _as_many_as_fit(parts, data.get("max_chars"))
+
+
+def _as_many_as_fit(sentences: Sequence[str], max_chars: int | None) -> str:
+    """Return the first sentence with as many of the next ones as fit; all of them without a limit."""
+    text = sentences[0]
+    for next_sentence in sentences[1:]:
+        longer_text = f"{text} {next_sentence}"
+        if max_chars is not None and len(longer_text) > max_chars:
+            break
+        text = longer_text
+    return text
 
 
 def _traces(data: Mapping[str, Any], language: Language) -> list[str]:
@@ -444,9 +464,15 @@ def _places(counts: object, language: Language) -> str:
     words = language.tables["place"]
     found_places = []
     for place, count in counts.items():
+        # It stands behind the places that have a name.
+        if place == "elsewhere":
+            continue
         word = words.get(place, place)
         found_places.append(f"{word} {count}")
-    return ", ".join(sorted(found_places))
+    found_places.sort()
+    if "elsewhere" in counts:
+        found_places.append(f"{words['elsewhere']} {counts['elsewhere']}")
+    return ", ".join(found_places)
 
 
 def _missed(result: OperationResult, language: Language) -> str:

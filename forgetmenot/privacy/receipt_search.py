@@ -43,6 +43,8 @@ from forgetmenot.text.words import stem
 
 # Codes that one viewer may type. There are 47 million.
 CODES_AN_HOUR = 5
+# Places that a message in chat names: all of them would not fit.
+MOST_PLACES_IN_CHAT = 5
 # Viewers who are counted.
 _MOST_VIEWERS = 500
 # Texts that name people as mentions, a sentence at a time.
@@ -100,11 +102,18 @@ def code_typed(text: str) -> str:
     return _NO_LETTER.sub("", text.casefold())
 
 
-def without_file_names(places: Counter[str]) -> Counter[str]:
-    """Return places with all files as one, "files": a message in chat loses names of files."""
-    shown: Counter[str] = Counter()
+def places_for_chat(places: Counter[str]) -> Counter[str]:
+    """Return the places with the most, and the number of the others as "elsewhere".
+
+    All files are one place, "files": a message in chat loses names of files.
+    """
+    named: Counter[str] = Counter()
     for place, count in places.items():
-        shown["files" if "." in place else place] += count
+        named["files" if "." in place else place] += count
+    shown = Counter(dict(named.most_common(MOST_PLACES_IN_CHAT)))
+    others = named.total() - shown.total()
+    if others:
+        shown["elsewhere"] = others
     return shown
 
 

@@ -22,7 +22,8 @@ from forgetmenot.languages import (
 from forgetmenot.operations import actions
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.policy import RULES
-from forgetmenot.operations.wording import chat_line
+from forgetmenot.operations.wording import chat_line, sentence
+from forgetmenot.privacy.receipt_search import MOST_PLACES_IN_CHAT
 from forgetmenot.prompt import assemble, blocks
 from forgetmenot.reply.output_filters import claims_action
 from forgetmenot.reply.triggers import TriggerKind
@@ -254,6 +255,46 @@ def test_no_button_of_the_dock_has_a_tooltip_that_names_a_command_of_chat() -> N
         tooltips = {**tables["does"], **tables["page"]["does"]}
         for name in buttons:
             assert not re.findall(r"![a-z]\w*", tooltips.get(name, "")), (code, name)
+
+
+@pytest.mark.parametrize("code", languages())
+def test_a_receipt_in_chat_ends_with_a_whole_sentence(code: str) -> None:
+    language = in_language(code)
+    words = sorted(language.tables["place"].values(), key=len)
+    # and "elsewhere"
+    longest = words[-(MOST_PLACES_IN_CHAT + 1) :]
+    data = {
+        "receipt": "fact",
+        "receipt_code": "BCDFGH",
+        "day": "2026-07-24",
+        "finished": True,
+        "removed": 12_345,
+        "named": True,
+        "files": 12,
+        "mb": 123.4,
+        "traces": dict.fromkeys(longest, 1234),
+        "newer": dict.fromkeys(longest, 1234),
+        "doubtful": 12,
+        "unknown": 12,
+        "max_chars": 500,
+    }
+    result = OperationResult(ok=True, code="receipt", data=data)
+    line = chat_line(result, language)
+    assert len(line) <= 500
+    assert line.endswith(".")
+    assert all(place in line for place in longest)
+
+
+def test_an_erasure_says_in_which_files_traces_are_left() -> None:
+    places = {"chat.log": 26, "backups/old.sqlite3": 1}
+    data = {"notes": 1, "events": 2, "found": 27, "files": 3, "mb": 1.5}
+    result = OperationResult(ok=True, code="erased", data={**data, "places": places})
+    line = sentence(result)
+    assert "27 traces. Still in: backups/old.sqlite3 1, chat.log 26." in line
+    # viewers need not see the streamer's paths
+    assert "chat.log" not in chat_line(result)
+    nothing = OperationResult(ok=True, code="erased", data={**data, "places": {}})
+    assert "Still in" not in sentence(nothing)
 
 
 def test_chat_is_told_of_an_erasure_with_the_decimal_of_its_language() -> None:

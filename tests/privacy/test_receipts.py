@@ -165,6 +165,31 @@ async def test_somebody_elses_code_searches_for_who_typed_it(chat: Chat) -> None
     assert LOGIN not in answer.lower()
 
 
+async def test_a_receipt_of_somebody_who_is_everywhere_ends_with_a_whole_sentence(
+    chat: Chat,
+) -> None:
+    code = await chat.forgotten()
+    await chat.say("!remember I have a boat", BOB, "bob")
+    await chat.say("!callme Bobby", BOB, "bob")
+    async with chat.db.write() as tx:
+        for at in range(1, 30):
+            stream = await put(tx, "streams", recap=f"<@{BOB}> won.", started_at=at)
+            raid = {"kind": "raid", "text": "12", "viewer_id": BOB, "at": at}
+            await put(tx, "moments", stream_id=stream, **raid)
+            first_and_last = {"first_at": at, "last_at": at}
+            seen = {"viewer_id": BOB, "stream_id": stream, "lines": 1, **first_and_last}
+            await put(tx, "attendance", **seen)
+            episode = await put(tx, "episodes", summary=f"<@{BOB}> sang.")
+            await put(tx, "episode_people", episode_id=episode, viewer_id=BOB, lines=1)
+            quote = {"text": "Hello.", "line": f"old{at}", "said_at": at}
+            await put(tx, "quotes", viewer_id=BOB, **quote)
+    answer = await chat.say(f"!receipt {code}", BOB, "bob")
+    assert answer.endswith(".")
+    assert "elsewhere" in answer
+    # nor is a table called as the database calls it
+    assert "_" not in answer
+
+
 async def test_a_viewer_may_type_few_codes(chat: Chat) -> None:
     code = await chat.forgotten()
     for _ in range(CODES_AN_HOUR):

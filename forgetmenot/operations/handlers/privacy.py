@@ -21,8 +21,8 @@ from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy.erasure import ErasureReport
 from forgetmenot.privacy.receipt_search import (
     code_typed,
+    places_for_chat,
     search_again,
-    without_file_names,
 )
 from forgetmenot.store import data_export, personal_data, viewers
 
@@ -148,8 +148,8 @@ async def receipt(request: Request) -> OperationResult:
         search = await search_again(request.db, stored_receipt, viewer_id, names)
     if request.is_in_chat:
         # A message has no room for paths, and viewers need not see the streamer's.
-        search.traces = without_file_names(search.traces)
-        search.newer = without_file_names(search.newer)
+        search.traces = places_for_chat(search.traces)
+        search.newer = places_for_chat(search.newer)
     data = {
         "receipt": stored_receipt.kind,
         "receipt_code": stored_receipt.code.upper(),
@@ -160,6 +160,8 @@ async def receipt(request: Request) -> OperationResult:
         **asdict(search),
         "mb": round(search.bytes / 1e6, 1),
     }
+    if request.is_in_chat:
+        data["max_chars"] = request.settings.reply.max_chars
     return OperationResult(
         ok=True,
         code="receipt",
