@@ -36,6 +36,7 @@ from tests.dock.conftest import (
     page_on,
     until,
 )
+from tests.dock.test_panels import hide, put_edit
 from tests.memory.test_learning import log
 from tests.ports import unused_port
 
@@ -242,6 +243,25 @@ async def lines_in_view(page: Page) -> int:
             }"""
         )
     )
+
+
+async def test_a_note_is_not_edited_by_you_if_its_editor_is_hidden(
+    demo: DemoBot, page: Page
+) -> None:
+    db = demo.bot.db
+    editor_id = await db.value("SELECT id FROM viewers WHERE login = 'bob'")
+    async with db.write() as tx:
+        await put_edit(tx, 1, editor_id)
+        await tx.execute(
+            "UPDATE note_evidence SET speaker_id = ? WHERE note_id = 2", (editor_id,)
+        )
+    await go(page, "memory/note/2")
+    card = page.locator(".notecard")
+    await expect(card).to_contain_text("edited by Bob")
+    await hide(db, editor_id)
+    await page.reload()
+    await expect(card).to_contain_text("edited")
+    await expect(card).not_to_contain_text("edited by")
 
 
 async def test_a_wrong_reply_is_corrected_from_its_why(

@@ -9,7 +9,8 @@ const times = (note) => date(note.said_at) === date(note.confirmed_at) ? ago(not
 
 function sourceOf(note) {
   if (!note.edited) return t(`source.${note.source}`);
-  return note.edited_by_you || !note.edited_by ? t("source.edited_by_you") : t("source.edited_by", { name: note.edited_by });
+  if (note.edited_by_you) return t("source.edited_by_you");
+  return note.edited_by ? t("source.edited_by", { name: note.edited_by }) : t("source.edited"); // whoever is hidden has no name here
 }
 
 // A note as a sentence in three parts: of whom, what, and how it is known.
