@@ -113,6 +113,19 @@ async def test_who_comes_counts_regulars_new_and_missing_people_and_nobody_hidde
     assert cells == {"Alice": [20] * 30, "Carol": [0] * 29 + [1], "Bob": [], "Dave": []}
 
 
+async def test_nobody_is_missing_while_the_channel_itself_pauses(
+    dock: Served, db: Database
+) -> None:
+    """Of forty days only the first six have a stream, and one more: Bob missed no second one."""
+    stream_ids = await put_streams(db, 40)
+    async with db.write() as tx:
+        for stream_id in stream_ids[7:]:
+            await tx.execute("DELETE FROM attendance WHERE stream_id = ?", (stream_id,))
+            await tx.execute("DELETE FROM streams WHERE id = ?", (stream_id,))
+    attendance = await read(dock, "attendance")
+    assert attendance["kinds"]["missing"] == 0
+
+
 async def test_a_regular_who_is_away_is_missing_and_no_regular(
     dock: Served, db: Database
 ) -> None:

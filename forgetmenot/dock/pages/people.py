@@ -8,6 +8,7 @@ from forgetmenot.dock.context import (
     named_rows,
     reads,
 )
+from forgetmenot.domain import ABSENCE_STREAMS
 from forgetmenot.durations import DAY
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
@@ -16,7 +17,6 @@ from forgetmenot.memory.time_together import together_with
 from forgetmenot.operations.wording import sentence
 from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.privacy import suppression_list
-from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     channel_state,
     dock_rows,
@@ -40,7 +40,7 @@ async def _people(page: PageRequest) -> object:
     kind = page.text("kind")
     if kind and kind not in picture_rows.KINDS:
         raise InputError(reason("request_odd"))
-    bounds = _bounds(page.settings, page.now)
+    bounds = await _bounds(page)
     bot_id = await channel_state.read(page.db, "bot_id")
     total, people = await dock_rows.people(
         page.db,
@@ -85,21 +85,28 @@ async def _latest_streams(db: Database) -> list[Row]:
     return await picture_rows.latest_streams(db, picture_rows.STREAMS_IN_ROW)
 
 
-def _bounds(settings: Settings, now: int) -> PeopleBounds:
+async def _bounds(page: PageRequest) -> PeopleBounds:
     """Return what makes a regular, a newcomer and somebody who is missing."""
-    people = settings.people
+    people = page.settings.people
     away_ms = people.returner_away_d * DAY
+    missing_before = page.now - away_ms
+    # While the channel itself pauses, nobody is missing: a few streams went by without them.
+    streams = await picture_rows.latest_streams(page.db, ABSENCE_STREAMS)
+    if len(streams) < ABSENCE_STREAMS:
+        missing_before = 0
+    else:
+        missing_before = min(missing_before, streams[0]["at"])
     return PeopleBounds(
         regular_streams=people.regular_streams,
-        regular_since=now - REGULAR_WITHIN,
+        regular_since=page.now - REGULAR_WITHIN,
         newcomer_streams=people.newcomer_streams,
-        missing_before=now - away_ms,
+        missing_before=missing_before,
     )
 
 
 async def _attendance(page: PageRequest) -> object:
     """Return the streams of a row of cells, and how many people there are of each kind."""
-    bounds = _bounds(page.settings, page.now)
+    bounds = await _bounds(page)
     # The bot itself is nobody of the channel's people.
     bot_id = await channel_state.read(page.db, "bot_id")
     counts = await picture_rows.count_kinds(page.db, bounds, bot_id)
@@ -114,7 +121,7 @@ async def _person(page: PageRequest) -> object:
     now = page.now
     settings = page.settings
     viewer_id = page.viewer_id
-    bounds = _bounds(settings, now)
+    bounds = await _bounds(page)
     person = await dock_rows.person(db, viewer_id, bounds.regular_since)
     if person is None:
         raise InputError(reason("nothing_here"))
