@@ -350,12 +350,19 @@ async def _ask(
 
     request = simpleobsws.Request(request_type, parameters or None)
     answer = await client.call(request, timeout=ANSWER_WITHIN_S)
-    # simpleobsws waits with wait_for, which before Python 3.12 loses a cancellation that comes with the answer: the
-    # bot would never end
+    _end_if_cancelled()
+    return _Answer(answer.requestStatus.code, answer.responseData or {})
+
+
+def _end_if_cancelled() -> None:
+    """Raise CancelledError if somebody wants this task to end.
+
+    simpleobsws waits with wait_for, which before Python 3.12 loses a cancellation that comes with an answer or an
+    error: the bot would never end.
+    """
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
-    return _Answer(answer.requestStatus.code, answer.responseData or {})
 
 
 async def text_sources(url: str, password: str) -> list[str]:
@@ -389,6 +396,22 @@ async def follow(
     None, because the stream may come from another computer. `on_text` gets the whole text each time
     it is seen, changed or not.
     """
+    try:
+        await _follow_connection(url, password, source, on_text, on_live)
+    except HearingError:
+        # The caller connects again after an error, and a task that is to end would go on.
+        _end_if_cancelled()
+        raise
+
+
+async def _follow_connection(
+    url: str,
+    password: str,
+    source: str,
+    on_text: Callable[[str], None],
+    on_live: Callable[[bool | None], Awaitable[None]],
+) -> None:
+    """Follow one connection, as `follow` says."""
 
     async def stream_changed(event: object) -> None:
         if not isinstance(event, dict):

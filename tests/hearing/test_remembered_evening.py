@@ -204,7 +204,7 @@ async def one_of_them_is_forgotten_with_a_receipt(tonight: Evening) -> None:
     # of somebody else it finds what is theirs, and says that it looked for them
     answer = await ask(tonight, "gina", code[0])
     assert "I searched for you now" in answer.text
-    assert "people 1" in answer.text
+    assert "summaries 1" in answer.text
     await it_finds_what_is_put_back(tonight, code[0])
 
 
