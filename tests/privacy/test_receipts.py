@@ -314,6 +314,7 @@ async def search(db: Database, day: int = TODAY) -> SearchResult:
     return await search_for_person(db, ZELMA, [LOGIN], receipt)
 
 
+@pytest.mark.slow
 async def test_a_piece_in_any_column_is_found(db: Database) -> None:
     pairs = text_columns(db.path)
     assert len(pairs) > 80
@@ -332,6 +333,7 @@ async def test_a_piece_in_any_column_is_found(db: Database) -> None:
         assert result.traces[table] + result.newer[table] >= count, table
 
 
+@pytest.mark.slow
 async def test_a_piece_in_any_file_is_found(db: Database, tmp_path: Path) -> None:
     folder = db.path.parent
     recaps = tmp_path / "recaps"

@@ -25,6 +25,9 @@ from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
 from tests.rows import put
 
+# Twelve erasures and what each leaves: five seconds.
+pytestmark = pytest.mark.slow
+
 NOW = 1_784_894_400_000
 DOCS = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
 DATA = Path(__file__).parents[1] / "data" / "forgetting_drill.tsv"
