@@ -148,6 +148,7 @@ def one_line(
     max_bytes: int = LINE_BYTES,
 ) -> str:
     """Return foreign text on one line, clipped, with the present name of everybody it mentions, by id."""
+    # names are put in before the text is cleaned: they are typed by people too
     return clip_bytes(clean(with_names(text, names)), max_bytes)
 
 
@@ -388,6 +389,7 @@ def shortened(past: Past) -> Past:
     words = 0
     for sentence in in_order:
         words += len(sentence.split())
+        # one sentence stays, however long it is
         if kept and words > PREFIX_EPISODE_WORDS:
             break
         kept.append(sentence)
