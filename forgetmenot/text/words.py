@@ -39,9 +39,10 @@ def text_cache(limit: int) -> Callable[[Reader], Reader]:
 
 
 def clear_text_caches() -> None:
-    """Empty the caches of all functions decorated with `text_cache`."""
+    """Empty the caches of all functions decorated with `text_cache`, and that of patterns, which have names in them."""
     for clear in _cache_clears:
         clear()
+    re.purge()
 
 
 # Thai, Lao, Burmese, Khmer, kana, Chinese characters and Hangul: no spaces between words.
