@@ -29,7 +29,7 @@ EXPORT_PARTS = {
     "quotes": "quotes WHERE viewer_id = ?1 OR by_id = ?1",
     "mentioned_in_quotes": f"quotes WHERE viewer_id <> ?1 AND instr(text, {_NAMED})",
     "briefs": "briefs WHERE viewer_id = ?1",
-    "replies": "bot_messages WHERE ?1 IN (viewer_id, about_id)",
+    "replies": "bot_messages WHERE viewer_id = ?1 OR about_id = ?1",
     "actions": "action_logs WHERE asked_by = ?1 OR target_id = ?1",
     "never_mention": "never_mention WHERE viewer_id = ?1 OR by_id = ?1",
     "channel_texts": f"channel_state WHERE instr(value, {_NAMED})",

@@ -33,7 +33,7 @@ _FACT_PLACES = (
     ("channel_state", "value", f"instr(value, {_MENTIONED})"),
     ("briefs", "text", "viewer_id = :viewer"),
     ("events", "text", "viewer_id = :viewer"),
-    ("bot_messages", "text", ":viewer IN (viewer_id, about_id)"),
+    ("bot_messages", "text", "viewer_id = :viewer OR about_id = :viewer"),
     ("quotes", "text", "viewer_id = :viewer"),
 )
 

@@ -35,7 +35,8 @@ WHERE viewer_id = :subject
 
 # what the bot said to others counts where the command was about the subject, or the prompt had the note
 _SAID_OF_THEM = """
-    :subject IN (viewer_id, about_id)
+    viewer_id = :subject
+    OR about_id = :subject
     OR id IN (SELECT value FROM json_each(:replies))
 """
 
