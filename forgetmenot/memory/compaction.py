@@ -99,7 +99,7 @@ class Compactor:
         self._settings = settings
         self._clock = clock
         self._stream_tracker = stream_tracker
-        self._summariser = Summarizer(
+        self._summarizer = Summarizer(
             db=db,
             model=model,
             settings=settings,
@@ -216,7 +216,7 @@ class Compactor:
         self, due_windows: Sequence[Window], report: PassReport
     ) -> None:
         """Summarise windows together, and write their episodes in order of time."""
-        summaries = [self._summariser.with_model(window) for window in due_windows]
+        summaries = [self._summarizer.with_model(window) for window in due_windows]
         results = await asyncio.gather(*summaries, return_exceptions=True)
         for window, result in zip(due_windows, results, strict=True):
             await self._cover(window, result, report)
@@ -298,7 +298,7 @@ class Compactor:
             number_before = len(report.episodes)
             lines = await self._unread_lines()
             for window in aged(lines, memory.window_max_events, said_before):
-                episode = await self._summariser.by_counting(window)
+                episode = await self._summarizer.by_counting(window)
                 await self._write(episode, report)
             counted = len(report.episodes) - number_before
             if counted == 0:

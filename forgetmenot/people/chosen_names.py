@@ -5,16 +5,15 @@ command anybody who reads it. Whose name it is already is asked in operations/ha
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from importlib import resources
 from typing import NamedTuple
 
 from forgetmenot.text.clean import clean, skeleton, unleet
 from forgetmenot.text.mentions import has_link
 from forgetmenot.text.roles import claims_role
+from forgetmenot.text.tables import word_lists
 from forgetmenot.text.unsendable import without_phrases
 
 # As long as a login of Twitch may be.
@@ -113,6 +112,6 @@ def _has_slur(text: str) -> bool:
 
 @cache
 def _slurs() -> frozenset[str]:
-    file = resources.files("forgetmenot.text") / "slurs.toml"
-    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    """Return the words of which no name may have one."""
+    table = word_lists("slurs.toml")
     return frozenset(table["words"].split())

@@ -1,8 +1,8 @@
 """Makes a prompt fit its budget: what is dropped first, and what never. Pure.
 
-When a prompt is too large, rows are dropped in seven fixed steps, no more than needed. The prefix loses whole sections
-from its end, so that what remains is the beginning of the same bytes: a model's server has read those already, and
-charges less for them.
+When a prompt is too large, rows are dropped in seven fixed steps, then whole blocks, no more than needed. The prefix
+loses whole sections from its end, so that what remains is the beginning of the same bytes: a model's server has read
+those already, and charges less for them.
 """
 
 from typing import NamedTuple

@@ -89,7 +89,7 @@ class ConversationTracker:
         return self._answered_at.get(viewer_id)
 
     def forget(self, viewer_id: str) -> None:
-        """Forget somebody who was erased, or has left the conversation."""
+        """Forget the conversation with somebody."""
         self._answered_at.pop(viewer_id, None)
         self._lines_left.pop(viewer_id, None)
         self._just_answered.discard(viewer_id)

@@ -86,7 +86,7 @@ async def begin(
 ) -> int:
     """Open the row of a reply to a viewer; returns its id. A viewer who is not stored is left out.
 
-    `about_id`: whom the answer to a command is about, if that is another viewer.
+    `about_id`: whom the answer to a command is about; it may be the asker.
     """
     # The foreign key would refuse somebody who is not stored; a subquery makes that NULL.
     stored_viewer = "(SELECT id FROM viewers WHERE id = ?)"
