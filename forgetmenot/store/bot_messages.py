@@ -28,8 +28,8 @@ from forgetmenot.store.database import (
     row_as,
     separate_reader,
 )
-from forgetmenot.text.mentions import mention
-from forgetmenot.text.removal import NameForms
+from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.removal import NameForms, without_person
 from forgetmenot.text.words import sentences_of, telling_stems
 
 NOT_FINISHED = "not finished"
@@ -415,6 +415,11 @@ def _had(**rows: str) -> str:
     )"""
 
 
+def prompted_with_episodes(ids: str) -> str:
+    """Return the SQL condition that a reply `m` had one of these episodes (a query of ids) in its prompt."""
+    return _had(episodes=f"r.value ->> 1 IN ({ids})")
+
+
 # Events with `redacted_at` 0 lost their words with a forgotten fact: forgetting looks for the
 # replies by itself (store/traced_texts).
 _LOST_ITS_TEXT = _had(
@@ -463,6 +468,20 @@ _THEIR_EPISODES = """
     FROM episodes e
     JOIN episode_people p ON p.episode_id = e.id
     WHERE p.viewer_id = :viewer
+"""
+# What an answer to "!missed" repeats.
+_TEXTS_WITH_THEM = """
+    SELECT summary
+    FROM episodes
+    WHERE instr(summary, '<@' || :viewer || '>')
+    UNION
+    SELECT recap
+    FROM streams
+    WHERE instr(recap, '<@' || :viewer || '>')
+    UNION
+    SELECT so_far
+    FROM streams
+    WHERE instr(so_far, '<@' || :viewer || '>')
 """
 # The words that a row of a prompt, by its kind, has of other people.
 _WORDS_OF_OTHERS = {
@@ -549,7 +568,8 @@ def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     - Those whose prompt had a note about the viewer or a quote of theirs, in whatever words or language they are.
     - Those whose prompt had a line of theirs, an episode with them or such a reply, and that have a word of theirs
       which nothing else in the prompt has. (On a busy evening every prompt has such a row.)
-    - Answers to commands that say that a quote of them is kept. (Answers about them go with their rows.)
+    - Answers to commands that say that a quote of them is kept, or repeat a sentence about them that does not name
+      them. (Answers about them go with their rows.)
 
     Reads on a connection of its own. Raises StoreError.
     """
@@ -562,6 +582,7 @@ def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     with separate_reader(path) as connection:
         words = _PromptWords(connection, viewer_id)
         replies = dict(connection.execute(_SHOWS_QUOTE, {"viewer": viewer_id}))
+        replies.update(_repeating_unnamed(connection, viewer_id))
         # repeated, because other replies may have had one of these in their prompt
         while True:
             count_before = len(replies)
@@ -572,6 +593,35 @@ def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
                     replies[reply.id] = reply.line
             if len(replies) == count_before:
                 return list(replies.items())
+
+
+def _repeating_unnamed(
+    connection: sqlite3.Connection, viewer_id: str
+) -> list[tuple[int, str]]:
+    """Return the answers to commands that repeat a sentence about a viewer which names nobody ("They …").
+
+    Each is its id and Twitch's id of its line.
+    """
+    sentences = _unnamed_sentences(connection, viewer_id)
+    sql = """
+        SELECT id, coalesce(twitch_id, '')
+        FROM bot_messages
+        WHERE "trigger" = 'command'
+            AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(text, value))
+    """
+    return connection.execute(sql, (json.dumps(sentences),)).fetchall()
+
+
+def _unnamed_sentences(connection: sqlite3.Connection, viewer_id: str) -> list[str]:
+    """Return the sentences that an erasure of a viewer cuts although they name nobody."""
+    unnamed_sentences = []
+    values = {"viewer": viewer_id}
+    for (text,) in connection.execute(_TEXTS_WITH_THEM, values):
+        remaining_sentences = sentences_of(without_person(text, viewer_id))
+        for sentence in sentences_of(text):
+            if sentence not in remaining_sentences and not ids_in(sentence):
+                unnamed_sentences.append(sentence)
+    return unnamed_sentences
 
 
 class _PromptWords:

@@ -33,11 +33,13 @@ WHERE viewer_id = :subject
 """
 
 
-# what the bot said to others counts where the command was about the subject, or the prompt had the note
+# What the bot said to others counts where the command was about the subject or about nobody alone
+# ("!missed" repeats sentences that need not name anybody), or where the prompt had the note.
 _SAID_OF_THEM = """
     viewer_id = :subject
     OR about_id = :subject
     OR id IN (SELECT value FROM json_each(:replies))
+    OR "trigger" = 'command' AND about_id IS NULL
 """
 
 
@@ -47,6 +49,12 @@ _MAY_SAY = (
     ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
     ("streams", "so_far", True, "so_far <> ''"),
     ("bot_messages", "text", True, _SAID_OF_THEM),
+    (
+        "bot_messages",
+        "text",
+        False,
+        bot_messages.prompted_with_episodes(_THEIRS),
+    ),
     ("events", "text", True, "viewer_id = :subject OR from_bot = 1"),
     (
         "quotes",
@@ -72,7 +80,8 @@ async def texts_with_words(
     """Return the texts that contain one of a fact's words (stems), so that they may say the fact.
 
     These are the summaries of its evidence and of all else with its subject, recaps that mention the subject, the
-    lines of the subject and of those who said the fact, and what the bot said to the subject or about the note.
+    lines of the subject and of those who said the fact, and what the bot said to the subject, about the note, about
+    nobody alone, or with such a summary in its prompt.
     """
     texts: list[TracedText] = []
     # a stem may end otherwise than its word: "stori" is not in "story", but "stor" is
@@ -89,7 +98,8 @@ async def texts_with_words(
     # Inside of the transaction that rewrites them: nothing can be said in between.
     for table, column, own, where in _MAY_SAY:
         has_word = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
-        sql = f"SELECT rowid, {column} FROM {table} WHERE ({where}) AND {has_word}"
+        # The words first: they are compared faster than prompts are read.
+        sql = f"SELECT rowid, {column} FROM {table} m WHERE {has_word} AND ({where})"
         for row_id, text in await tx.rows(sql, values):
             texts.append(TracedText(table, column, own=own, id=row_id, text=text))
     return texts

@@ -1,5 +1,7 @@
 """What somebody missed, and what the streamer has said of the stream that is on."""
 
+import json
+
 from forgetmenot.domain import Asker, OperationResult, Role, Surface
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.operations.run import run
@@ -83,3 +85,69 @@ async def test_what_the_streamer_wrote_goes_with_the_person(chat: Chat) -> None:
     await chat.say("bob", "!optout")
     nothing = "You didn't miss anything that I know of."
     assert await chat.say("dora", "!missed") == nothing
+
+
+async def texts_of_replies(chat: Chat) -> list[str]:
+    return await chat.db.column("SELECT text FROM bot_messages")
+
+
+async def hears_of_the_cello(chat: Chat) -> None:
+    """The bot tells bob what alice said, in a sentence that does not name her."""
+    await chat.hear("alice", "!remember I play the cello")
+    await happens(chat, "<@1001> came by. They play the cello.")
+    assert "They play the cello." in await chat.hear("bob", "!missed")
+
+
+async def test_an_answer_without_a_name_goes_with_the_forgotten_fact(
+    chat: Chat,
+) -> None:
+    await hears_of_the_cello(chat)
+    await chat.hear("alice", "!forget cello permanently")
+    assert not [text for text in await texts_of_replies(chat) if "cello" in text]
+
+
+async def test_a_reply_made_of_a_summary_goes_with_the_forgotten_fact(
+    chat: Chat,
+) -> None:
+    await chat.hear("alice", "!remember I play the cello")
+    await happens(chat, "<@1001> came by. They play the cello.")
+    episode_id = await chat.db.highest_id("episodes")
+    sections = [{"rows": [["episodes", episode_id]]}]
+    async with chat.db.write() as tx:
+        await put(
+            tx,
+            "episode_people",
+            episode_id=episode_id,
+            viewer_id=IDS["alice"],
+            lines=1,
+        )
+        for text in ("Somebody plays the cello!", "Play it again, Bob."):
+            await put(
+                tx,
+                "bot_messages",
+                viewer_id=IDS["bob"],
+                text=text,
+                prompt_json=json.dumps({"sections": sections}),
+            )
+    await chat.hear("alice", "!forget cello permanently")
+    texts = await texts_of_replies(chat)
+    assert "Somebody plays the cello!" not in texts
+    assert "Play it again, Bob." in texts
+
+
+async def test_an_answer_without_a_name_goes_with_the_person(chat: Chat) -> None:
+    await hears_of_the_cello(chat)
+    await chat.hear("bob", "!streak")
+    await chat.hear("alice", "!forgetme yes")
+    texts = await texts_of_replies(chat)
+    assert not [text for text in texts if "cello" in text]
+    assert any(texts), "what the bot answered about bob stays"
+
+
+async def test_a_sentence_of_which_no_note_was_made_goes_with_the_person(
+    chat: Chat,
+) -> None:
+    await happens(chat, "<@1001> came by. They brought a kite.")
+    assert "They brought a kite." in await chat.hear("bob", "!missed")
+    await chat.hear("alice", "!forgetme yes")
+    assert not [text for text in await texts_of_replies(chat) if "kite" in text]
