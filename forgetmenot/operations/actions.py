@@ -38,12 +38,15 @@ def _text(
     return Parameter(name, ParameterKind.TEXT, maximum=maximum, default=default)
 
 
-def _seconds(
+def _duration_parameter(
     minimum: int,
     maximum: int,
     default: str,
 ) -> Parameter:
-    """Return the parameter of an action that lasts a while; `default` as it is typed: "10m"."""
+    """Return the parameter `seconds`: for how long an action holds.
+
+    `minimum` and `maximum` are in seconds; `default` is a text, as a person types it: "30", "10m".
+    """
     return Parameter(
         "seconds",
         ParameterKind.SECONDS,
@@ -143,14 +146,17 @@ async def _set_category(ports: ActionPorts, call: ActionCall) -> Outcome:
 # As `text/words.words` gives them: small letters, no accents, no signs.
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
 _POLITE = "please|pls|bitte|hey|ok|now|(?:can|could|would|will) you"
-_ANYBODY = (
+# Words before a request: "please", "can you", "kann jemand".
+_BEFORE_REQUEST = (
     rf"(?:(?:{_POLITE}|lets|someone|somebody|anyone|jemand|mal|(?:can|could) (?:we|i|someone|somebody|anyone)"
     r"|(?:kannst|konntest|wurdest) du|(?:kann|konnte) jemand) )*"
 )
+# Words between the verb and the thing: "make us a quick clip".
 _FILLER = (
     "(?:(?:me|us|an?|the|that|this|another|quick|short|please|pls|ein(?:en)?|nen|n|den|die|das|es|diese[nrs]?|stelle"
     "|moment|davon|hier|mal|bitte|kurz|uns|mir|schnell) )*"
 )
+# What directly follows the verb: "clip that", "clip her".
 _OBJECT = "(?:that|this|it|the|him|her|them|das|es|den|die|diese[nrs]?|mal|bitte|please|pls|now|jetzt|here|hier)"
 
 
@@ -170,7 +176,7 @@ def _asks_to_make(thing: str, verb: str) -> str:
     thing_alone = rf"(?:{thing})(?: (?:please|pls|bitte|now|jetzt|here|hier))*$"
     # "einen clip machen", "das clippen"
     german_verb_last = rf"{_FILLER}(?:(?:{thing}) (?:machen|setzen|erstellen)|(?:{verb})en)(?: bitte)?$"
-    return rf"^{_ANYBODY}(?:{make_thing}|{verb_first}|{thing_alone}|{german_verb_last})"
+    return rf"^{_BEFORE_REQUEST}(?:{make_thing}|{verb_first}|{thing_alone}|{german_verb_last})"
 
 
 # ── the actions ───────────────────────────────────────────────────────────────────────────────
@@ -255,7 +261,11 @@ ACTIONS: tuple[Action, ...] = (
         "timeout",
         ActionClass.GUARDED,
         _timeout,
-        params=(TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
+        params=(
+            TARGET,
+            _duration_parameter(1, 60, "30"),
+            _text("reason", 200, DEFAULT_REASON),
+        ),
         scope=BANS,
         undo=_untimeout,
         harms=True,
@@ -289,7 +299,7 @@ ACTIONS: tuple[Action, ...] = (
         ActionClass.GUARDED,
         _slow_mode_on,
         params=(
-            _seconds(10, 60, "60"),
+            _duration_parameter(10, 60, "60"),
             Parameter("gap", ParameterKind.SECONDS, minimum=3, maximum=30, default="5"),
         ),
         scope=CHAT_MODES,
@@ -307,7 +317,7 @@ ACTIONS: tuple[Action, ...] = (
         "emote_only",
         ActionClass.GUARDED,
         _emote_only_on,
-        params=(_seconds(10, 60, "30"),),
+        params=(_duration_parameter(10, 60, "30"),),
         scope=CHAT_MODES,
         undo=_emote_only_off,
         reverts=True,
@@ -332,7 +342,7 @@ ACTIONS: tuple[Action, ...] = (
         _timeout,
         params=(
             TARGET,
-            _seconds(61, LONGEST_TIMEOUT_S, "600"),
+            _duration_parameter(61, LONGEST_TIMEOUT_S, "600"),
             _text("reason", 200, ""),
         ),
         scope=BANS,

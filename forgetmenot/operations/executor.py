@@ -147,13 +147,13 @@ class Executor(Struct, kw_only=True):
             self.db, proposal, context, self.room_modes(), settings, now
         )
         action = find(proposal.name)
-        policy_facts = replace(policy_facts, missing=await self._missing(action))
+        policy_facts = replace(policy_facts, obstacle=await self._obstacle(action))
         recent = await facts.recent_decisions(
             self.db, action, policy_facts, settings.actions, now
         )
         return decide(proposal, policy_facts, settings, recent, now)
 
-    async def _missing(self, action: Action | None) -> str:
+    async def _obstacle(self, action: Action | None) -> str:
         """Return why an action could not be done at Twitch, whatever is decided; empty where it could. Asks nobody."""
         if action is None or not action.scope:
             return ""
@@ -171,7 +171,7 @@ class Executor(Struct, kw_only=True):
         now: int,
     ) -> tuple[Decision, PolicyFacts]:
         """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
-        policy_facts = replace(policy_facts, missing=await self._missing(action))
+        policy_facts = replace(policy_facts, obstacle=await self._obstacle(action))
         recent = await facts.recent_decisions(
             self.db, action, policy_facts, settings.actions, now
         )

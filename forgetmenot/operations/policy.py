@@ -151,7 +151,9 @@ def _newcomer(case: Case) -> bool:
 
 def _possible(case: Case) -> Ruling | None:
     """Deny what could not be carried out now, whatever is decided."""
-    return (Verdict.DENY, case.facts.missing) if case.facts.missing else None
+    if not case.facts.obstacle:
+        return None
+    return Verdict.DENY, case.facts.obstacle
 
 
 def _consent(case: Case) -> Ruling | None:
@@ -184,7 +186,10 @@ def _unasked(case: Case) -> bool:
     if action.name in facts.asked_for:
         return False
     # A guarded action may have been asked for in words that no pattern knows, unless the line asks for nothing at all.
-    return facts.asks_nothing if case.guarded else bool(action.asks)
+    if case.guarded:
+        return facts.asks_nothing
+    # An action without a pattern (`asks`) can be asked for in any words, so it never counts as unasked.
+    return bool(action.asks)
 
 
 def _for_everybody(case: Case) -> Ruling | None:

@@ -38,7 +38,7 @@ async def target_of(
         return await resolve_target(context, asker, name, may_be_short=may_be_short)
     if parameter is None or not name:
         return Target()
-    return await _target_elsewhere(context, parameter, name, asker)
+    return await _target_outside_chat(context, parameter, name, asker)
 
 
 def _viewer_parameter(operation: Operation) -> Parameter | None:
@@ -121,32 +121,34 @@ async def _only_one_meant(
     return viewer_ids[0] if viewer_ids else None
 
 
-async def _target_elsewhere(
+async def _target_outside_chat(
     context: OperationContext,
     parameter: Parameter,
     name: str,
     asker: Asker,
 ) -> Target:
-    """Return a viewer by id or name; where the parameter allows it, also a login never seen here. Raises Refused."""
+    """Return the viewer whom the dock, the command line or the model names. Raises Refused if there is none.
+
+    `name`: an id or a name; where the parameter allows it, also a login that was never seen here.
+    """
     db = context.db
-    # the dock and the model hand in the id of somebody whom they were shown
-    is_id = asker.surface is not Surface.CLI and await viewers.get(db, name) is not None
-    if is_id:
+    viewer_id: str | None = None
+    # The dock and the model hand in the id of somebody whom they were shown; in a terminal a person types a name.
+    if asker.surface is not Surface.CLI and await viewers.get(db, name) is not None:
         viewer_id = name
-    else:
-        known_id = await _only_one_meant(
+    if viewer_id is None:
+        viewer_id = await _only_one_meant(
             context, name, may_be_short=parameter.may_be_short
         )
-        unseen = None
-        if known_id is None and parameter.unseen:
-            unseen = await _unseen_viewer(db, name)
-        if unseen is not None:
-            return unseen
-        if known_id is None:
-            raise Refused("unknown_viewer", name=name)
-        viewer_id = known_id
-    is_own = asker.surface is Surface.MODEL and viewer_id == asker.viewer_id
-    return await _as_target(db, viewer_id, name, own=is_own)
+    if viewer_id is not None:
+        is_own = asker.surface is Surface.MODEL and viewer_id == asker.viewer_id
+        return await _as_target(db, viewer_id, name, own=is_own)
+    unseen = None
+    if parameter.unseen:
+        unseen = await _unseen_viewer(db, name)
+    if unseen is None:
+        raise Refused("unknown_viewer", name=name)
+    return unseen
 
 
 async def _unseen_viewer(db: Database, name: str) -> Target | None:

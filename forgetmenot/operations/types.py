@@ -338,8 +338,8 @@ class PolicyFacts(Struct, frozen=True):
     `immune`: what Twitch says of the target, which is asked last: None where it could not be asked.
     `asked_for` names the actions that the asker's own words ask for. `asks_nothing`: they ask for none at all.
     `typed`: for actions that take the asker's own words, these words. `named`: the asker's line names the target.
-    `missing`: why it cannot be done now: a log-in, a right, not being a moderator. `approved_by`: the person who
-    approved exactly this.
+    `obstacle`: why it cannot be done now, in words: no log-in, a right that is missing, not being a moderator; empty
+    if nothing stands in the way. `approved_by`: the person who approved exactly this.
     """
 
     asker: PersonFacts
@@ -353,7 +353,7 @@ class PolicyFacts(Struct, frozen=True):
     paused: bool = False
     safe_mode: bool = False
     room_modes: frozenset[str] = frozenset()
-    missing: str = ""
+    obstacle: str = ""
     approved_by: str = ""
 
 

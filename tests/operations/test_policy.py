@@ -127,8 +127,8 @@ CASES = [
         BAN,
         replace(BY_MOD, named=False, target=replace(BOB, newcomer=True)),
     ),
-    Case("possible", DENY, BAN, replace(BY_MOD, missing="needs the streamer")),
-    Case("possible", DENY, CLIP, replace(WILLING, missing="needs a right")),
+    Case("possible", DENY, BAN, replace(BY_MOD, obstacle="needs the streamer")),
+    Case("possible", DENY, CLIP, replace(WILLING, obstacle="needs a right")),
     Case("refused_often", DENY, CLIP, recent=RecentDecisions(refusals=3)),
     Case("allowed", Verdict.ALLOW, CLIP, recent=RecentDecisions(refusals=2)),
     Case(

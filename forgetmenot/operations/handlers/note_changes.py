@@ -330,22 +330,24 @@ async def restore(request: Request) -> OperationResult:
     note_id = request.number("id")
     if request.is_in_chat and not request.asker.moderates:
         await refuse_not_stored(request)
-        await _refuse_changes_of_others(request, note_id)
+        await _refuse_foreign_note(request, note_id)
     note = await edits.undo(request.db, note_id, at=request.now)
     return await note_result(request, "restored", note)
 
 
-async def _refuse_changes_of_others(request: Request, note_id: int) -> None:
-    """Raise Refused for a note that is not a viewer's, or that somebody else removed."""
+async def _refuse_foreign_note(request: Request, note_id: int) -> None:
+    """Raise Refused if a viewer may not restore a note: it is not theirs, or somebody else removed it."""
     asker = request.asker
     note = await notes.get(request.db, note_id)
     if note is None or not may_change(asker, note):
         raise Refused("no_note", id=note_id)
     if note.status is not NoteStatus.RETRACTED:
         return
-    # A moderator may have removed it with a reason: that is not for its subject to undo.
+    # A moderator may have removed it with a reason: that is not for its subject to undo. The last change of a
+    # removed note is its removal.
     history = await notes.changes(request.db, note_id)
-    if history[-1].cause != removal_cause(asker):
+    removal = history[-1]
+    if removal.cause != removal_cause(asker):
         raise Refused("not_yours")
 
 

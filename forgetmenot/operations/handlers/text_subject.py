@@ -110,13 +110,15 @@ async def subject_and_rest(request: Request, typed: str) -> tuple[Target, str]:
     A viewer's text is always about themselves. Raises Refused if it begins with the @name of somebody else.
     """
     asker = request.asker
-    is_marked = begins_with_at(typed)
-    if not asker.moderates and not is_marked:
+    has_at = begins_with_at(typed)
+    if not asker.moderates and not has_at:
         return own_target(asker), typed
+    # "about bob drums" names bob as "bob drums" does.
     name, rest = first_word(typed.removeprefix("about "))
+    # first_word drops the @, which tells "@channel", a viewer, from "channel".
     typed_name = as_typed(typed, name)
-    # Looked up for a viewer as well, since that refuses the @name of somebody else.
-    about = await named_target(request, typed_name, must_be_name=is_marked)
+    # Looked up for a viewer as well: this raises Refused for the @name of somebody else.
+    about = await named_target(request, typed_name, must_be_name=has_at)
     if about is None or not asker.moderates:
         return own_target(asker), typed
     return about, rest
