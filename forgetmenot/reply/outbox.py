@@ -230,9 +230,10 @@ class Outbox:
         return self._db.requests.is_forgotten(viewer_id, stems, since=since)
 
     async def say_without_row(self, text: str, reply_to: str | None) -> None:
-        """Say that the memory takes no row now, if there is a place at once and it is no repeat.
+        """Send a text past the queue and without a row, where the memory takes none now (a full disk).
 
-        Nothing remembers the line, so nothing sends it again.
+        It is dropped if it cannot be sent at once, if it repeats a text, or if Twitch does not take it: without a row
+        nothing would send it again.
         """
         now = self._clock.now()
         if self.pace.free_at(now, self.waiting) > now:

@@ -139,7 +139,7 @@ def _without_instructions(text: str, context: FilterContext) -> str:
 
 @text_cache(16)
 def _word_sequences(text: str) -> frozenset[tuple[str, ...]]:
-    """Return all that are SHORTEST_QUOTE words side by side in a text."""
+    """Return every run of SHORTEST_QUOTE words of a text: what two texts share, one quotes."""
     text_words = words(text)
     sequences = set()
     for start in range(len(text_words) - SHORTEST_QUOTE + 1):

@@ -30,7 +30,7 @@ _GREETINGS = """
 _BEFORE_A_NAME = frozenset(_GREETINGS.split())
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _EDGES = re.compile(r"\A\W+|\W+\Z")
-_SOMEBODY_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
+_AT_NAME_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
 # What parts a name from what follows; a mark with a letter behind it begins a command.
 _BEHIND_A_NAME = r"(?:[\s,:、，：|]|[!！](?!\w))*"
 # A few words before a comma at the beginning, or one behind a comma at the end. Their length is
@@ -150,13 +150,12 @@ def without_name(text: str, identity: Identity) -> str:
 
 
 def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
-    """Return a line without the bot's name at its beginning: there a command may follow.
-
-    Twitch puts the name in front of a reply by itself, as it was when the bot wrote the message.
-    """
+    """Return a line without the bot's name at its beginning: there a command may follow."""
     line = clean(event.text)
-    if _is_reply_to_it(event, identity):
-        line = _SOMEBODY_IN_FRONT.sub("", line)
+    if _is_reply_to_bot(event, identity):
+        # Twitch puts an @name in front of a reply. It is the name that the bot had when it wrote the
+        # message, which may be another one today.
+        line = _AT_NAME_IN_FRONT.sub("", line)
     for name in _names(identity):
         line = _name_in_front(name).sub("", line, count=1)
     return line.strip()
@@ -182,13 +181,14 @@ def _cut_at_names(text: str, identity: Identity) -> str:
 
 
 def _name_in_front(name: str) -> re.Pattern[str]:
-    """Return the pattern of a name at the beginning of a line, with what parts it from the rest."""
-    polite = "|".join(map(re.escape, honorifics()))
+    """Return the pattern of a name at the beginning of a line, with the signs around it."""
     before = r"\W*" if _calls_without_at(name) else r"\W*[@＠﹫]"
+    # A polite ending may stand directly behind a name: さん, 님.
+    honorific = "|".join(map(re.escape, honorifics()))
     # A letter behind a name in a script without spaces may be part of another name.
-    ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_END
+    name_end = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_END
     return re.compile(
-        rf"\A{before}{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}",
+        rf"\A{before}{re.escape(name)}(?:{honorific}|{name_end}){_BEHIND_A_NAME}",
         re.IGNORECASE,
     )
 
@@ -203,7 +203,7 @@ def _without_name_behind(text: str, name: str) -> str:
     return before + text[last.end() :]
 
 
-def _is_reply_to_it(event: ChatEvent, identity: Identity) -> bool:
+def _is_reply_to_bot(event: ChatEvent, identity: Identity) -> bool:
     """Return whether a line answers one of the bot's messages by Twitch's reply."""
     if event.reply_to is None:
         return False
@@ -226,7 +226,7 @@ def address_of(event: ChatEvent, identity: Identity) -> Address | None:
     names_behind_at = _AT.findall(event.text)
     if any(_is_own(name, identity) for name in names_behind_at):
         return Address.MENTION
-    if _is_reply_to_it(event, identity):
+    if _is_reply_to_bot(event, identity):
         return Address.REPLY
     # Other people's @names go, so that the name of the bot in them does not call it.
     unmarked = _AT.sub(" ", event.text)

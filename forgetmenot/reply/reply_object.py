@@ -88,14 +88,16 @@ def switched_on(
 ) -> tuple[Action, ...]:
     """Return the actions that may be proposed under these settings.
 
-    `effects`: the names of those that there are.
+    `effects`: the names of the effects on the stream that the streamer has set up.
     """
     actions = []
     for action in ACTIONS:
-        # If the settings have no effect, the model would make one up, so the action is not offered.
-        is_without_effect = _needs_effect(action) and not effects
-        if class_mode(action, settings) != "off" and not is_without_effect:
-            actions.append(action)
+        if class_mode(action, settings) == "off":
+            continue
+        # With no effect to choose from, the model would make one up, so the action is not offered.
+        if _needs_effect(action) and not effects:
+            continue
+        actions.append(action)
     return tuple(actions)
 
 

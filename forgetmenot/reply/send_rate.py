@@ -92,15 +92,15 @@ class SendRateLimiter:
         return max(free_at, self._not_before)
 
     def is_crowded(self, now: int, ahead: int) -> bool:
-        """Return whether behind `ahead` others only the places are left that are kept for replies.
+        """Return whether only replies may still be sent, once the `ahead` messages that wait are sent.
 
-        Those are a quarter of all. In slow mode every place that is not free at once is kept.
+        A quarter of the places of a window is reserved for replies. In slow mode, where messages go out
+        one by one, every place is reserved that is not free at once.
         """
         if self._slow_free_at(now, ahead) > now:
             return True
-        limit = self._limit
-        kept_for_replies = limit // 4
-        return self._taken(now, ahead) >= limit - kept_for_replies
+        reserved_places = self._limit // 4
+        return self._taken(now, ahead) >= self._limit - reserved_places
 
     def _taken(self, now: int, ahead: int) -> int:
         """Return how many places are taken once `ahead` messages are sent."""

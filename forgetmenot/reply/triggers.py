@@ -281,7 +281,10 @@ def is_to_somebody_else(
     identity: Identity,
     speakers: Collection[str],
 ) -> bool:
-    """Return whether a line addresses somebody else: a person, or the whole channel."""
+    """Return whether a line addresses somebody else: a person, or the whole channel.
+
+    Asked only of a line that does not call the bot, so every @name in it is somebody else's.
+    """
     if event.reply_to is not None and event.reply_to.user_id != identity.user_id:
         return True
     if _AT.search(event.text):

@@ -171,6 +171,7 @@ class ReplyWriter(Struct):
     async def _try_words(self, pending: PendingReply) -> Words | None:
         """Return the words of one try; None if rows of its prompt were withdrawn meanwhile."""
         draft = await self._draft(pending)
+        # The bot's bare name asks it to answer the line before. Where there is none, it asks what is wanted.
         is_bare = pending.trigger.kind is TriggerKind.BARE
         if is_bare and not draft.composed.material.before:
             language = in_language(pending.settings.bot.language)
@@ -241,11 +242,14 @@ class ReplyWriter(Struct):
     def _hasten_summary_of_statements(
         self, pending: PendingReply, material: TailMaterial
     ) -> None:
-        """Have lines summarised soon in which people spoke of themselves, and which a question found."""
+        """Have lines summarised soon that a question found, if people speak of themselves in them.
+
+        What they say of themselves becomes a note by that, and does not go with the line.
+        """
         if not pending.trigger.direct:
             return
-        # Only of people who were asked about: a question to all finds some line in any busy chat, and
-        # a summary for each would cost more than it tells.
+        # Only lines of the speaker and of people who were asked about: a question to all finds some line
+        # in any busy chat, and a summary for each would cost more than it is worth.
         asked_about = {other.viewer.id for other in material.others}
         asked_about.add(material.speaker.id)
         statements = []
@@ -463,9 +467,9 @@ class ReplyWriter(Struct):
         result = await self.executor.carry_out(proposal, context)
         is_denied = result.decision.verdict is Verdict.DENY
         if is_denied and _means_everything(pending, proposal):
-            question = await self.ask_erasure(pending.event)
-            if question:
-                return question
+            are_you_sure = await self.ask_erasure(pending.event)
+            if are_you_sure:
+                return are_you_sure
         if result.words_hint:
             return result.words_hint
         if result.outcome is not None and result.outcome.kind is OutcomeKind.DONE:
