@@ -222,7 +222,10 @@ async def _clock(subject: Examined) -> Finding:
 
 
 async def _memory(subject: Examined) -> Finding:
-    """Check the memory as of its last line: what ages while no bot runs is deleted at the next start."""
+    """Check the memory; a file that is not open is opened for it.
+
+    Rows are judged as of the last line heard: what ages while no bot runs is deleted at the next start.
+    """
     if subject.open_memory is not None:
         return await _memory_in(subject.open_memory, subject)
     path = subject.database
@@ -233,6 +236,7 @@ async def _memory(subject: Examined) -> Finding:
 
 
 async def _memory_in(db: Database, subject: Examined) -> Finding:
+    """Return what is wrong with an open memory: a damaged file, or rows that break a guarantee; else its size."""
     damage = await db.damage()
     if damage:
         line = subject.language("check.damaged", damage=damage)

@@ -43,10 +43,13 @@ class PastChatUpload:
         self._settings = settings
         self._folder = incoming_folder(bot.db.path)
         self._files: list[Path] = []
+        # locked while a file comes in
         self._taking = asyncio.Lock()
         self._learner: Learner | None = None
         self._task: asyncio.Task[None] | None = None
+        # how much of the files was learned from, 0 to 1
         self._share = 0.0
+        # the sentence that the page shows: what was learned, or why it failed
         self._line = ""
 
     @property

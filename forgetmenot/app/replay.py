@@ -190,8 +190,9 @@ def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
 
 
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
+    """Yield what the rows of a CSV file hold, without its title row."""
     for position, line in enumerate(lines):
-        # each by itself: a quotation mark ends with its line
+        # Each line is read by itself, so a quotation mark that is never closed ends with its line.
         text = line.replace("\0", "")
         row = next(csv.reader([text]))
         is_title = row[:2] == ["sender", "date"]

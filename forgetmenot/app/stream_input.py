@@ -264,18 +264,21 @@ class StreamInput:
             following.cancel()
 
     async def happened(self, report: "StreamReport") -> None:
-        """Take in one event of Twitch's."""
+        """Take in one event of Twitch's: a change of the channel, something for the chat, or a reward."""
         if isinstance(report, dict):
-            # nothing is reported by an event that is hours old: Twitch is only asked
+            # The changed fields of the channel's state. An event that is hours old has none: after it
+            # Twitch is only asked how the channel is now.
             if report:
                 await self._channel_changed(report)
             self._to_ask.set()
-        elif isinstance(report, ChatEvent):
-            is_follow = report.kind is EventKind.FOLLOW
-            if not is_follow or self._is_one_of_few():
-                await self._bot.hear(report)
-        else:
+            return
+        if not isinstance(report, ChatEvent):
             await self._redeemed(report.event, report.reward)
+            return
+        # Bought followers come by the thousand: a line for each would fill the memory.
+        if report.kind is EventKind.FOLLOW and not self._has_room_for_follow():
+            return
+        await self._bot.hear(report)
 
     async def _redeemed(self, event: ChatEvent, reward: str) -> None:
         """Take in that channel points were spent on a reward, and answer if it is one of the settings'."""
@@ -298,7 +301,7 @@ class StreamInput:
             is_fact = title == remember_title and bool(event.text)
             self._bot.router.redeemed(event, remember=is_fact)
 
-    def _is_one_of_few(self) -> bool:
+    def _has_room_for_follow(self) -> bool:
         """Return whether few enough follows came within the last minute; if so, this one is counted."""
         now = self._clock.now()
         if self._follows.is_full(now):

@@ -166,12 +166,12 @@ def without_topics(
     person: NameForms,
     topics: SuppressionFilter,
 ) -> str:
-    """Return a text of a recap's file without the sentences that speak of them and of a topic.
-
-    In such a file people stand by their names, so a bare name counts also where it is a word.
-    """
-    any_form = NameForms(person.viewer_id, person.names, (), person.others)
+    """Return a text of a recap's file without the sentences that speak of a person and of a topic."""
+    # In such a file people stand by their bare names. So the name counts also if it is a word ("rose"):
+    # no names are handed on as `words`, which never count bare.
+    any_form = NameForms(person.viewer_id, person.names, words=(), others=person.others)
     sentences = sentences_of(text)
+    # A mention in the place of a name has no mark that ends a sentence, so these are as many.
     marked_sentences = with_subjects(any_form.with_mentions(text))
     allowed_sentences = []
     for sentence, (marked_sentence, subject_ids) in zip(

@@ -75,20 +75,22 @@ class SearchResult(Struct):
 class HourlyLimiter:
     """Allows each viewer a few of something an hour."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        # by viewer: when they typed what was allowed in the last hour (ms)
         self._typed_at: dict[str, list[int]] = {}
 
     def allows(self, viewer_id: str, now: int) -> bool:
-        """Count what a viewer typed (ms); return False if there was too much."""
-        earlier = self._typed_at.pop(viewer_id, [])
-        times = [at for at in earlier if now - at < HOUR]
-        is_allowed = len(times) < self._most
+        """Return whether a viewer may type one more in this hour, and count it if so. `now`: in ms."""
+        # Taken out and put back at the end, so the first of the table is whoever typed longest ago.
+        earlier_times = self._typed_at.pop(viewer_id, [])
+        times = [at for at in earlier_times if now - at < HOUR]
+        is_allowed = len(times) < self._limit
         if is_allowed:
             times.append(now)
-        # Put last with every code, so the first is who typed longest ago.
         while len(self._typed_at) >= _MOST_VIEWERS:
-            del self._typed_at[next(iter(self._typed_at))]
+            longest_ago = next(iter(self._typed_at))
+            del self._typed_at[longest_ago]
         self._typed_at[viewer_id] = times
         return is_allowed
 

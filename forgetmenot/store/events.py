@@ -330,6 +330,10 @@ FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND
 """
 
 
+# The end of a condition of `_prompt_lines`: the newest lines between two times, newest first.
+_NEWEST = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
+
+
 async def _prompt_lines(
     source: Source,
     condition: str,
@@ -355,17 +359,15 @@ async def lines(
     viewer are left out: `reported_events` has them.
     """
     # What is said aloud has its own part of a prompt: in chat it would push the typed lines out.
-    kind = "e.kind = 'spoken'" if spoken else "e.kind NOT IN ('spoken', 'moderation')"
-    theirs = "e.text <> ''"
+    conditions = "e.kind NOT IN ('spoken', 'moderation')"
+    if spoken:
+        conditions = "e.kind = 'spoken'"
+    # a viewer's own words: an event without any has no text
+    conditions += " AND e.text <> ''"
     if of is not None:
-        theirs += " AND e.viewer_id = :of"
-    newest = (
-        "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
-    )
+        conditions += " AND e.viewer_id = :of"
     values = {"of": of, "since": since, "until": until, "limit": limit}
-    newest_first = await _prompt_lines(
-        source, f"{kind} AND {theirs} AND {newest}", values
-    )
+    newest_first = await _prompt_lines(source, f"{conditions} AND {_NEWEST}", values)
     return newest_first[::-1]
 
 
@@ -378,17 +380,15 @@ async def unsummarised(
     limit: int,
 ) -> list[PromptLine]:
     """Return the newest lines that these people (None: anybody) typed and no episode covers yet, oldest first."""
-    theirs = "e.text <> ''"
+    conditions = """
+        e.text <> ''
+        AND e.kind NOT IN ('spoken', 'moderation')
+        AND e.episode_id IS NULL
+    """
     if viewer_ids is not None:
-        theirs += " AND e.viewer_id IN (SELECT value FROM json_each(:of))"
-    typed = "e.kind NOT IN ('spoken', 'moderation') AND e.episode_id IS NULL"
-    newest = (
-        "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
-    )
+        conditions += " AND e.viewer_id IN (SELECT value FROM json_each(:of))"
     values = {"of": viewer_ids, "since": since, "until": until, "limit": limit}
-    newest_first = await _prompt_lines(
-        source, f"{theirs} AND {typed} AND {newest}", values
-    )
+    newest_first = await _prompt_lines(source, f"{conditions} AND {_NEWEST}", values)
     return newest_first[::-1]
 
 

@@ -78,18 +78,21 @@ def _viewers_of_word(condition: str) -> str:
 async def ids_by_nickname(
     source: Source, keys: Collection[str]
 ) -> dict[str, list[str]]:
-    """Return the ids of viewers by these nicknames: as they ask to be called, or as an active note says."""
+    """Return the ids of the viewers by these nicknames: those they ask to be called by, and those of active notes.
+
+    At most MOST_A_WORD ids for all nicknames together.
+    """
     rows = await source.rows(
         f"""
-        SELECT j.value, v.id
-        FROM json_each(?1) j
-        JOIN viewers v ON lower(v.called) = j.value
+        SELECT wanted.value, v.id
+        FROM json_each(?1) wanted
+        JOIN viewers v ON lower(v.called) = wanted.value
             AND v.called <> ''
         UNION ALL
-        SELECT k.word, n.subject_id
-        FROM json_each(?1) j
-        JOIN nicknames k ON k.word = j.value
-        JOIN semantic_notes n ON n.id = k.note_id
+        SELECT nickname.word, n.subject_id
+        FROM json_each(?1) wanted
+        JOIN nicknames nickname ON nickname.word = wanted.value
+        JOIN semantic_notes n ON n.id = nickname.note_id
         WHERE n.status = 'active'
             AND n.subject_id IS NOT NULL
         LIMIT {MOST_A_WORD}

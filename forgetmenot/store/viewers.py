@@ -247,18 +247,20 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     # The last name counts, and the last holder of a login: lines come in the order in which they
     # were said.
     latest = {person.id: person for person in people}
-    stored = await _stored_as(tx, latest)
+    stored_rows = await _stored_rows(tx, latest)
     unchanged: list[tuple[int, int, str]] = []
     rows: list[tuple[object, ...]] = []
     for person in latest.values():
         if holders[person.login] != person.id:
             # somebody else was seen with the login after them, so they have no name now
-            rows.append((person.id, None, None, *person[3:]))
-        elif _is_stored(person, stored.get(person.id)):
+            nameless = (person.id, None, None, *person[3:])
+            rows.append(nameless)
+        elif _is_stored(person, stored_rows.get(person.id)):
             unchanged.append((person.first_at, person.last_at, person.id))
         else:
             rows.append(person)
-    # as most people of a batch are: no index of the table has these columns
+    # Most people of a batch are unchanged but for the times. No index of the table has these columns,
+    # so this is fast.
     await tx.many(
         """
         UPDATE viewers
@@ -267,6 +269,8 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         """,
         unchanged,
     )
+    # ?1 to ?9 are the fields of a SeenViewer in their order: ?3 display_name, ?4 role, ?5 first_at,
+    # ?6 last_at, ?8 sub_months, ?9 watch_streak. A value that is unknown leaves what is stored.
     await tx.many(
         """
         INSERT INTO viewers (
@@ -304,9 +308,14 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     await _record_names(tx, people)
 
 
-# Without the banned: one who writes again is written anew, which lifts the ban.
-async def _stored_as(tx: Transaction, viewer_ids: Collection[str]) -> dict[str, Row]:
-    """Return names, role, color and months of those of these viewers who are there and not banned, by id."""
+async def _stored_rows(
+    tx: Transaction,
+    viewer_ids: Collection[str],
+) -> dict[str, Row]:
+    """Return by id what is stored of these viewers: names, role, color and months.
+
+    Whoever is banned is left out: they count as new when they write again, which lifts the ban.
+    """
     rows = await tx.rows(
         """
         SELECT id, login, display_name, role, color, sub_months
@@ -320,7 +329,7 @@ async def _stored_as(tx: Transaction, viewer_ids: Collection[str]) -> dict[str, 
 
 
 def _is_stored(person: SeenViewer, row: Row | None) -> bool:
-    """Return whether a row of `_stored_as` has all that is known of somebody but the times."""
+    """Return whether a row of `_stored_rows` has all that is known of somebody but the times."""
     if row is None:
         return False
     _id, login, display_name, role, color, sub_months = row

@@ -216,7 +216,7 @@ class IrcConnection:
                     item = self._of_this_room(
                         understand(line, self._channel, self._clock.now())
                     )
-                    gap = await self._take(socket, line, item, account, gap_reason)
+                    gap = await self._obey(socket, line, item, account, gap_reason)
                     if gap is not None:
                         yield gap
                     yield item
@@ -327,7 +327,7 @@ class IrcConnection:
         self._login_trouble = ""
         return account
 
-    async def _take(
+    async def _obey(
         self,
         socket: Socket,
         line: IrcLine,
@@ -335,10 +335,15 @@ class IrcConnection:
         account: Token | None,
         gap_reason: str,
     ) -> Gap | None:
-        """Answer the server. Return the gap that ends with this line, if one does."""
+        """Do what a line of the server asks for. Return the gap that ends with this line, if one does.
+
+        Raises _Rejoin if the server wants a new connection.
+        """
         match line.command:
             case "PING":
-                await _send(socket, f"PONG :{line.params[-1] if line.params else ''}")
+                ping_text = line.params[-1] if line.params else ""
+                await _send(socket, f"PONG :{ping_text}")
+            # The server's welcome: the log-in is accepted, so a channel can be joined.
             case "001":
                 await _send(socket, f"JOIN #{self._channel}")
             case "RECONNECT":
@@ -347,6 +352,7 @@ class IrcConnection:
                 self._notice(line, account)
             case "USERSTATE":
                 self.own_badges = badges(line.tag("badges"))
+        # The first state of the room confirms the join. Later ones report its changed modes.
         if not isinstance(item, RoomState):
             return None
         if self._in_channel():

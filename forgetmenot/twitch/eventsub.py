@@ -150,7 +150,7 @@ def _hype_train(payload: Any) -> ChatEvent:  # noqa: ANN401
 
 
 def _poll(payload: Any) -> ChatEvent | None:  # noqa: ANN401
-    # Taken from view, and without a result to speak of.
+    # The streamer ended the poll and hid its result: nothing is reported of it.
     if payload.status == "archived":
         return None
     results = [(choice.votes or 0, choice.title) for choice in payload.choices]

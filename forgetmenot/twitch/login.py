@@ -368,6 +368,7 @@ class Login:
         return True
 
     async def _save(self, token: Token) -> None:
+        """Use a new pair and save it; `trouble` says it if that fails."""
         # In use even if it cannot be saved: the old pair is worth nothing now.
         self._token = token
         self._dead_refresh = ""
@@ -375,6 +376,8 @@ class Login:
             await asyncio.to_thread(self._store.save, self.account, token)
             self._stored_access = token.access
         except OSError as error:
+            # Nothing is stored, by this failure and not by a log-out: `_was_logged_out` must not take it
+            # for one.
             if await self._is_store_empty():
                 self._stored_access = ""
             self.trouble = (

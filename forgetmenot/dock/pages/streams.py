@@ -25,7 +25,7 @@ async def _streams(page: PageRequest) -> object:
     items = await named_rows(page.db, rows, "recap")
     current_id = await streams.current_id(page.db)
     for item in items:
-        # A recap is written when a stream is over: until then it is told so far.
+        # A recap is written when a stream is over. Until then the page shows what happened so far.
         if item["id"] == current_id:
             so_far = await stream_so_far(page.db, page.now, SO_FAR_CHARS)
             item["so_far"] = so_far
