@@ -83,6 +83,7 @@ MODULES = {
     "dates": ("text/dates.py", "tests/text/test_dates.py"),
     "prices": ("settings/prices.py", "tests/settings/test_prices.py"),
     "captions": ("hearing/captions.py", "tests/hearing/test_captions.py"),
+    "setup": ("app/setup.py", "tests/app/test_setup.py"),
 }
 
 
