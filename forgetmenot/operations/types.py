@@ -3,7 +3,7 @@
 operations/commands lists the operations, operations/actions the model's actions.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
@@ -209,19 +209,22 @@ class Refused(Exception):
         code: str,
         target: Target | None = None,
         *,
-        about_id: str | None = None,
-        about_several: bool = False,
+        about_ids: Collection[str] = (),
         **data: object,
     ) -> None:
-        """Make the result with that code; its fields, `about_id` and the others, are those of OperationResult."""
+        """Make the result with that code.
+
+        `about_ids`: the viewers whom its data is about, where that is not the target.
+        """
         super().__init__(code)
+        viewer_ids = set(about_ids)
         self.result = OperationResult(
             ok=False,
             code=code,
             data=data,
             target=target,
-            about_id=about_id,
-            about_several=about_several,
+            about_id=min(viewer_ids, default=None),
+            about_several=len(viewer_ids) > 1,
         )
 
 

@@ -63,12 +63,7 @@ async def _action_id(request: Request) -> int:
         )
     if not lines:
         raise Refused("nothing_waits")
-    raise Refused(
-        "which_action",
-        about_id=min(target_ids, default=None),
-        about_several=len(set(target_ids)) > 1,
-        actions=lines,
-    )
+    raise Refused("which_action", about_ids=target_ids, actions=lines)
 
 
 def name_of(asker: Asker) -> str:

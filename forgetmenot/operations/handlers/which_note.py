@@ -70,15 +70,14 @@ async def only_note(
     if len(matches) == 1:
         return first
     quotes = [await quoted(request, note) for note in matches]
-    subject_ids = {note.subject_id for note in matches if note.subject_id is not None}
+    # A reply to a moderator may have used notes about several people.
+    subject_ids = [note.subject_id for note in matches if note.subject_id is not None]
     # Not by format(): a correction that was typed may have braces of its own.
     example = command.replace("{}", str(first.id), 1)
     raise Refused(
         "which_note",
         request.target,
-        about_id=min(subject_ids, default=None),
-        # A reply to a moderator may have used notes about several people.
-        about_several=len(subject_ids) > 1,
+        about_ids=subject_ids,
         command=example,
         notes=quotes,
     )
