@@ -17,6 +17,7 @@ from forgetmenot.domain import (
 )
 from forgetmenot.durations import DAY
 from forgetmenot.languages import ENGLISH, Language
+from forgetmenot.text.clean import cut
 
 # Characters kept free behind the facts, for the count of those that did not fit.
 _KEPT_FREE = 60
@@ -415,6 +416,22 @@ def _receipt(result: OperationResult, language: Language) -> str:
     return _as_many_as_fit(parts, data.get("max_chars"))
 
 
+def _kept_quote(result: OperationResult, language: Language) -> str:
+    """Return that a quote is kept, and as much of it as fits before the command that removes it.
+
+    By the number in that command the answer is found again when the quote goes.
+    """
+    text = str(result.data["text"])
+    max_chars = int(str(result.data["max_chars"]))
+    values = {**_people(result, language), **_in_words(result.data, language)}
+    frame = language("chat.quoted", **{**values, "text": ""})
+    text_chars = max_chars - len(frame)
+    if len(text) > text_chars:
+        beginning = cut(text, max(0, text_chars - 1))
+        text = f"{beginning.rstrip()}…"
+    return language("chat.quoted", **{**values, "text": text})
+
+
 def _as_many_as_fit(sentences: Sequence[str], max_chars: int | None) -> str:
     """Return the first sentence with as many of the next ones as fit; all of them without a limit."""
     text = sentences[0]
@@ -542,6 +559,7 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "memory": _memory,
     "missed": _missed,
     "missed_newcomer": _missed,
+    "quoted": _kept_quote,
     "receipt": _receipt,
     "remembered": _remembered,
     "status": _ready_made("status"),

@@ -319,3 +319,28 @@ async def test_what_the_bot_said_of_a_long_quote_goes_too(
     await chat.hear("alice", goes_by)
     texts = await chat.db.column("SELECT text FROM bot_messages WHERE text <> ''")
     assert not [text for text in texts if "wombat" in text]
+
+
+@pytest.mark.parametrize("max_chars", [100, 200, 400])
+async def test_the_answer_ends_with_the_number_however_short_it_must_be(
+    chat: Chat, max_chars: int
+) -> None:
+    """By that number the answer is found when the quote is removed."""
+    reply = replace(chat.context.settings().reply, max_chars=max_chars)
+    settings = replace(chat.context.settings(), reply=reply)
+    chat.context.settings = lambda: settings
+    await chat.say("alice", "a wombat and " * 35)
+    answer = await chat.say("carol", "!quote alice") or ""
+    assert "wombat" in answer
+    assert answer.endswith("Alice can remove it: !unquote 1")
+    assert len(answer) <= max_chars
+
+
+async def test_an_answer_that_cannot_have_the_number_has_no_word_of_the_quote(
+    chat: Chat,
+) -> None:
+    reply = replace(chat.context.settings().reply, max_chars=40)
+    settings = replace(chat.context.settings(), reply=reply)
+    chat.context.settings = lambda: settings
+    await chat.say("alice", "a wombat and " * 35)
+    assert "wombat" not in (await chat.say("carol", "!quote alice") or "")

@@ -20,15 +20,13 @@ from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.store import events, quotes, streams, viewers
 from forgetmenot.store.quotes import NewQuote
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.clean import clean, cut
+from forgetmenot.text.clean import clean
 from forgetmenot.text.days import iso_day
 from forgetmenot.text.mentions import MENTION, defang, with_names
 from forgetmenot.text.questions import without_called_names
 
 # Lines of chat that are looked through for one that can be kept.
 LINES_READ = 100
-# Characters of a quote that the answer shows. A line of Twitch has 500.
-SHOWN_CHARS = 300
 
 
 async def quote(request: Request) -> OperationResult:
@@ -58,8 +56,9 @@ async def quote(request: Request) -> OperationResult:
     )
     data = {
         "id": quote_id,
-        "text": _shown(with_names(text, names)),
+        "text": with_names(text, names),
         "when": await _when(request, line),
+        "max_chars": request.settings.reply.max_chars,
     }
     author = Target(author_id, names.get(author_id, ""))
     return OperationResult(
@@ -68,13 +67,6 @@ async def quote(request: Request) -> OperationResult:
         data=data,
         target=author,
     )
-
-
-def _shown(text: str) -> str:
-    """Return a quote as the answer shows it: so long that the answer's end, by which it is removed, fits."""
-    if len(text) <= SHOWN_CHARS:
-        return text
-    return f"{cut(text, SHOWN_CHARS).rstrip()}…"
 
 
 async def _line_to_keep(request: Request) -> Line | None:
