@@ -10,7 +10,7 @@ from forgetmenot.domain import NoteStatus, Permission, Scope, SourceKind
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.operations.commands import commands
 from forgetmenot.operations.handlers.switches import read_switches
-from forgetmenot.settings.schema import BotSettings, Settings
+from forgetmenot.settings.schema import BotSettings, MemorySettings, Settings
 from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.notes import NewNote
 from tests.chat.conftest import IDS, Chat
@@ -375,6 +375,17 @@ async def test_a_rating_is_stored_with_the_last_reply(chat: Chat, outcome: str) 
 
 async def test_who_never_opted_out_is_not_welcomed_back(chat: Chat) -> None:
     assert await chat.say("alice", "!optin") == "I already remember you."
+
+
+async def test_an_ignored_account_is_not_said_to_be_remembered(chat: Chat) -> None:
+    memory = MemorySettings(ignored_viewers=("alice",))
+    settings = msgspec.structs.replace(chat.context.settings(), memory=memory)
+    chat.context.settings = lambda: settings
+    answer = "I remember nothing of Alice: that account is a bot or on the ignore list."
+    assert await chat.say("carol", "!optin alice") == answer
+    await chat.say("carol", "!optout alice")
+    assert await chat.say("carol", "!optin alice") == answer
+    assert await chat.say("carol", "!optin bob") == "I already remember Bob."
 
 
 async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None:

@@ -18,6 +18,7 @@ from forgetmenot.operations.entries import (
     text_parameter,
 )
 from forgetmenot.operations.types import Operation, Refused, Request
+from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.privacy.erasure import ErasureReport
 from forgetmenot.privacy.receipt_search import (
     code_typed,
@@ -113,15 +114,23 @@ async def opt_out(request: Request) -> OperationResult:
 
 
 async def opt_in(request: Request) -> OperationResult:
-    """Remember a viewer again."""
+    """Remember a viewer again. A bot or an ignored viewer stays ignored, and the result says so."""
     target = request.target
     viewer_id = _viewer_id(request)
     had_opted_out = await request.context.privacy.opt_in(viewer_id)
     if had_opted_out:
         await request.context.refresh()
-    elif not target.own and await viewers.get(request.db, viewer_id) is None:
+    viewer = await viewers.get(request.db, viewer_id)
+    login = target.name if viewer is None else viewer.login
+    exclusion = Exclusion(memory=request.settings.memory)
+    if exclusion.of_account(viewer_id, login) is not None:
+        code = "account_ignored"
+    elif had_opted_out:
+        code = "opted_in"
+    elif viewer is None and not target.own:
         raise Refused("unknown_viewer", name=target.name)
-    code = "opted_in" if had_opted_out else "was_not_opted_out"
+    else:
+        code = "was_not_opted_out"
     data = {"viewer": viewer_id}
     return OperationResult(ok=True, code=code, data=data, target=target)
 
