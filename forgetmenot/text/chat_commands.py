@@ -320,11 +320,20 @@ _CONTRACTIONS = (
     ),
     (re.compile(r"\bi\b"), "I"),
 )
+_ADVERBS = (
+    "(?:also|always|never|often|usually|mostly|really|only|still|just|actually|now"
+    "|no longer)"
+)
 _OBJECTS = (
     (re.compile(r"\b(?:my|our)\b", re.IGNORECASE), "their"),
     (re.compile(r"\b(?:me|us)\b", re.IGNORECASE), "them"),
     (re.compile(r"\bmyself\b", re.IGNORECASE), "themselves"),
     (re.compile(r"\bmine\b", re.IGNORECASE), "theirs"),
+    # "they" has the verb of a plural, of which only "am" and "was" differ from that of "I".
+    (re.compile(rf"\bI( {_ADVERBS})? am\b"), r"they\1 are"),
+    (re.compile(rf"\bI( {_ADVERBS})? was(n['’]?t)?\b"), r"they\1 were\2"),
+    (re.compile(r"\bam I\b"), "are they"),
+    (re.compile(r"\bwas I\b"), "were they"),
     (re.compile(r"\bI\b"), "they"),
 )
 
@@ -357,11 +366,7 @@ def in_third_person(text: str) -> str:
     return text
 
 
-_ADVERB = re.compile(
-    r"(also|always|never|often|usually|mostly|really|only|still|just|actually|now|no longer)"
-    r"\s+(.+)",
-    re.IGNORECASE,
-)
+_ADVERB = re.compile(rf"({_ADVERBS})\s+(.+)", re.IGNORECASE)
 _HELPERS = {
     "do not": "does not",
     "am not": "is not",

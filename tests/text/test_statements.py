@@ -21,6 +21,11 @@ from forgetmenot.text.chat_commands import denies, fact_about_other, own_fact
         ("my cat is called Miso", "their cat is called Miso"),
         ("drums are my life", "drums are their life"),
         ("is left-handed", "is left-handed"),
+        ("I sing and I'm in a band", "sings and they are in a band"),
+        ("I fell while I was asleep", "fell while they were asleep"),
+        ("I think I still wasn't awake", "thinks they still weren't awake"),
+        ("I know what am I doing", "knows what are they doing"),
+        ("I bake and I was told so", "bakes and they were told so"),
     ],
 )
 def test_first_person_becomes_third(statement: str, fact: str) -> None:
