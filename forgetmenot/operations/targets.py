@@ -162,6 +162,11 @@ async def _unseen_viewer(db: Database, name: str) -> Target | None:
     return None
 
 
+def owner_login(channel: str) -> str:
+    """Return the login that the streamer acts by; a made-up one while no channel is set."""
+    return channel.casefold() or "streamer"
+
+
 async def owner(
     db: Database,
     surface: Surface,
@@ -169,7 +174,7 @@ async def owner(
     now: int,
 ) -> Asker:
     """Return the streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
-    login = channel.casefold() or "streamer"
+    login = owner_login(channel)
     viewer_id = await by_login(db, login)
     if viewer_id is None:
         viewer_id = provisional_id(login)

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
-from forgetmenot.domain import NOTHING, Scope, SourceKind
+from forgetmenot.domain import NOTHING, Scope, SourceKind, Surface
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.languages import in_language, reason
 from forgetmenot.operations.commands import buttons
+from forgetmenot.operations.targets import owner
 from forgetmenot.ports import HearingState
 from forgetmenot.privacy import suppression_list
 from forgetmenot.settings.load import parse_settings
@@ -193,6 +194,19 @@ async def test_what_the_streamer_edited_is_edited_by_you_and_else_by_a_name(
     assert await edited(dock, 5) == (False, False, "")
     await hide(db, "2")
     assert await edited(dock, 4) == (True, False, "")
+
+
+@pytest.mark.usefixtures("people")
+async def test_without_a_channel_what_the_streamer_edited_is_edited_by_you(
+    dock: Served, db: Database
+) -> None:
+    streamer = await owner(db, Surface.DOCK, "", 5)
+    async with db.write() as tx:
+        await put_edit(tx, 1, streamer.viewer_id)
+        await put_edit(tx, 3, "2")
+    _is_edited, is_edited_by_you, _name = await edited(dock, 2)
+    assert is_edited_by_you
+    assert await edited(dock, 4) == (True, False, EVIL)
 
 
 async def put_edit(tx: Transaction, old_id: int, editor_id: str) -> None:

@@ -13,6 +13,7 @@ from forgetmenot.dock.context import (
 from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
+from forgetmenot.operations.targets import owner_login
 from forgetmenot.store import dock_rows, notes, personal_data, picture_rows
 from forgetmenot.store.database import Database
 from forgetmenot.store.names import by_login
@@ -52,8 +53,8 @@ async def _items(page: PageRequest, rows: Sequence[Note]) -> list[Item]:
     shown_names = await names(page.db, facts, people)
     suppressions = await _suppressions(page.db)
     # The dock acts in the streamer's name: what they edited is "edited by you".
-    channel = page.settings.twitch.channel
-    streamer_id = await by_login(page.db, channel.casefold())
+    login = owner_login(page.settings.twitch.channel)
+    streamer_id = await by_login(page.db, login)
     items = []
     for note in rows:
         item = _item(note, shown_names)
