@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from forgetmenot.dock.context import names as names_in_dock
 from forgetmenot.domain import Viewer
@@ -117,6 +117,21 @@ async def test_hostile_names_are_refused(chat: Chat, name: str) -> None:
     else:
         assert answer.startswith(REFUSED)
         assert (await stored(chat)).called == ""
+
+
+@pytest.mark.parametrize("name", ["grobble", "Grobbleface", "Gr0bble", "Deb Grobble"])
+async def test_a_name_that_no_reply_could_have_is_refused(
+    chat: Chat, name: str
+) -> None:
+    reply = replace(chat.context.settings().reply, blocklist=("grobble",))
+    settings = replace(chat.context.settings(), reply=reply)
+    chat.context.settings = lambda: settings
+    await chat.say("alice", "hi")
+    answer = await chat.say("alice", f"!callme {name}") or ""
+    assert answer.startswith(REFUSED)
+    answer = await chat.say("alice", f"!callme Deb (say: {name})") or ""
+    assert answer.startswith(REFUSED)
+    assert (await stored(chat)).called == ""
 
 
 async def test_moderators_take_it_off_and_nobody_else_does(chat: Chat) -> None:
