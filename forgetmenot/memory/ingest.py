@@ -58,6 +58,8 @@ RETRY_S = 1.0
 MAXIMUM_WAITING = 100_000
 # Errors whose cause is one line and not the disk.
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
+# SQLite takes it, but ends a text of a JSON list there, so that an id is not found again.
+_NUL = "\0"
 _TEXTS = ("text", "system_text", "display_name", "login", "id", "user_id")
 JOKE_TIMEOUT = "timeout"  # as operations/actions names it
 # Events that the bot makes itself: they have the streamer's login in the place of their name.
@@ -174,6 +176,7 @@ class Ingest:
         name = login or bot_id
         event = ChatEvent(event_id, EventKind.MESSAGE, bot_id, name, name, text, at)
         self._counts["lines"] += 1
+        event = storable(event, self._clock.now())
         self._push(TakenLine(event, from_bot=True))
 
     def _push(self, item: TakenLine | Redaction) -> None:
@@ -701,16 +704,16 @@ def visits(
 
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
-    """Return an event that the database accepts: no lone surrogates in its texts, no impossible time."""
+    """Return an event that the database accepts: no lone surrogates and no NUL in its texts, no impossible time."""
     # nearly every line is ASCII, which one look at all of _TEXTS shows
     all_texts = (
         f"{event.text}{event.system_text}{event.display_name}{event.login}{event.id}"
         f"{event.user_id}"
     )
-    if not all_texts.isascii():
+    if not all_texts.isascii() or _NUL in all_texts:
         storable_texts = {}
         for name in _TEXTS:
-            text = getattr(event, name)
+            text = getattr(event, name).replace(_NUL, "")
             storable_texts[name] = text.encode("utf-8", "replace").decode("utf-8")
         event = replace(event, **storable_texts)
     # a line from the far future would never become old enough to be deleted

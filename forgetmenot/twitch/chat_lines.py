@@ -51,6 +51,8 @@ def parse(line: str) -> IrcLine:
     # Half a character is no text, and a database would refuse it.
     if not line.isascii():
         text = line.encode("utf-8", "replace").decode()
+    # No line of IRC may have a NUL, at which a database would end a text.
+    text = text.replace("\0", "")
     rest = text.rstrip("\r\n").lstrip(" ")
     tags, rest = _marked_word("@", rest)
     prefix, rest = _marked_word(":", rest)

@@ -219,6 +219,20 @@ async def test_half_characters_and_odd_times_do_not_stop_the_writer(
     ]
 
 
+async def test_no_text_has_a_nul_and_the_batch_is_stored(channel: Channel) -> None:
+    """At a NUL a text of a JSON list ends in SQLite, so an id is not found again."""
+    channel.say("bob", "before")
+    channel.say("al\0ice", "h\0i", id="a\0b", user_id="1\0002")
+    now = channel.clock.now()
+    channel.ingest.note_own_line("Hel\0lo.", event_id="x\0y", at=now)
+    channel.say("bob", "after")
+    await channel.ingest.flush()
+    assert await texts(channel.db) == ["before", "hi", "", "after"]
+    ids = await channel.db.column("SELECT id || viewer_id FROM events")
+    assert "ab12" in ids
+    assert not [text for text in ids if "\0" in text]
+
+
 async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -> None:
     bad = (3, 4, 17, 39)
     async with channel.db.write() as tx:  # a rule of the schema that some rows break

@@ -101,6 +101,8 @@ def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
         "@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #den :!memory \ud83d"
     )
     assert (half.id, half.display_name, half.text) == ("?", "?", "!memory ?")
+    nul = event("@user-id=1\x002;id=a\0b :bob!bob@x PRIVMSG #den :h\0i")
+    assert (nul.id, nul.user_id, nul.text) == ("ab", "12", "hi")
     tags = r"display-name=<@3>;system-msg=<@3>\sis\shere;reply-parent-msg-id=p;reply-parent-msg-body=<@3>\shi"
     item = event(
         f"@user-id=1;{tags} :alice!alice@x PRIVMSG #den :what about <@3> and \uff1c@3>?"
