@@ -16,7 +16,8 @@ _ORDINARY = """game games gaming gamer play plays player playing live stream str
     red blue green black white gold silver fire water ice sun moon star sky night day time life death dead will mark
     drive drives driving car cars food coffee pizza work school home house world people person friend friends clip
     mod mods raid sub subs gift gifts hype pog win wins lose lost fan fans news today tomorrow yesterday never ever
-    always first last next back here there video test user official the_ tv ttv yt"""
+    always first last next back here there video test user official the_ tv ttv yt
+    kappa sadge monkas pepega poggers pogchamp copium hopium lulw omegalul peepo catjam"""
 ORDINARY = frozenset(_ORDINARY.split()) | STOPWORDS | FILLER
 
 

@@ -36,6 +36,7 @@ CROWD = (
     NamedPerson("19", "raider_zed", "raider_zed"),
     NamedPerson("20", "shlomo122", "shlomo122", is_known=True),
     NamedPerson("21", "pianoman", "pianoman", is_known=True),
+    NamedPerson("22", "sadgecat", "sadgecat", is_here=True),
     NamedPerson("99", "channel_owner", "Channel_Owner", is_known=True),
 )
 NICKNAMES = {"mo": ["20"], "shelly": ["20"]}
@@ -91,6 +92,8 @@ def index(texts: Sequence[str], people: Sequence[NamedPerson] = CROWD) -> NameIn
         ("@theo hi", []),
         ("and zed?", []),  # nothing is known about him
         ("Oles Lauf war gut", ["14"]),
+        ("Sadge my cat ran away", []),
+        ("@sadgecat hi", ["22"]),
         ("what does shelly do", ["20"]),
         ("@shelly hi", ["20"]),
     ],
