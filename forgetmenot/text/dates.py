@@ -6,7 +6,8 @@ states a time, "how long" by one that states a duration.
 
 import re
 from calendar import monthrange
-from datetime import date
+from collections.abc import Sequence
+from datetime import date, timedelta
 
 from msgspec import Struct
 
@@ -70,6 +71,10 @@ _PLANNED = re.compile(
 )
 # "has a concert on 26 November", said on that day: in the evening it is still to come.
 _HAS = re.compile(r"has (?:an?|the|her|his|their|its) ")
+# A plan of several days: "the week of 9 November", "from 28 November to 3 December".
+_WEEK_OF = re.compile(r"\bweek (?:of|from|starting|beginning)\b")
+_FROM_TO = re.compile(r"\b(?:from|between)\b.+\b(?:to|till|until|and)\b")
+_REST_OF_WEEK = timedelta(days=6)
 
 # People often mention an event within the week after it.
 _NEAR_DAYS = 8
@@ -239,9 +244,9 @@ def stated_plan_end(
 ) -> int | None:
     """Return when what a text states as a plan is over (ms); None if it is no plan.
 
-    It is over with the day that it names, by the channel's calendar, or else at `ends_at`. A day
-    that was still to come when the text was stated makes it a plan. So does the same day if the
-    text says what somebody has.
+    It is over with the day that it names, by the channel's calendar, or else at `ends_at`; of a week
+    with its last day. A day that was still to come when the text was stated makes it a plan. So does
+    the same day if the text says what somebody has.
     """
     lower_text = text.lower()
     stated = day_of(stated_at, zone)
@@ -255,8 +260,18 @@ def stated_plan_end(
         if may_be_today or day > stated:
             planned_days.append(day)
     if planned_days:
-        return end_of_day(min(planned_days), zone)
+        return end_of_day(_last_day(planned_days, lower_text), zone)
     return ends_at if is_planned else None
+
+
+def _last_day(planned_days: Sequence[date], lower_text: str) -> date:
+    """Return the last day of a plan, which names these days; of two plans that of the first."""
+    first_day = min(planned_days)
+    if _WEEK_OF.search(lower_text):
+        return first_day + _REST_OF_WEEK
+    if _FROM_TO.search(lower_text):
+        return max(planned_days)
+    return first_day
 
 
 def without_times(text: str) -> str:

@@ -122,3 +122,19 @@ def test_a_short_word_does_not_tell_that_a_line_is_about_a_plan() -> None:
     plan = replace(concert(), fact="has a gig in the zoo on 26 November")
     line = PromptLine(9, "e9", "1", "what a zoo", MIDNIGHT)
     assert asked_about(plan, lines=(line,)) == [1]
+
+
+@pytest.mark.parametrize(
+    ("fact", "last_day"),
+    [
+        ("has exams in the week of 30 November 2026", "2026-12-06"),
+        ("is away from 28 November to 3 December 2026", "2026-12-03"),
+        ("plays in Oslo on 28 November and in Rome on 3 December", "2026-11-28"),
+    ],
+)
+def test_a_plan_of_several_days_is_over_after_the_last_one(
+    fact: str, last_day: str
+) -> None:
+    plan = replace(concert(), fact=fact)
+    end = plan_end(plan, ZONE)
+    assert end == parse_iso(f"{last_day}T00:00-08:00") + 24 * HOUR
