@@ -31,9 +31,11 @@ _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
 # Words that begin a question, and those that begin a line which goes on with a talk.
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
-_GOING_ON = frozenset(
-    {*_ASKING, "and", "but", "really", "tell", "more", "thanks", "thank", "ty"}
-)
+_MORE = """
+    and but really tell more thanks thank ty no nope nah wrong actually
+    und aber echt mehr danke nein nee ne doch falsch
+"""
+_GOING_ON = frozenset((*_ASKING, *_MORE.split()))
 _EVERYBODY = (
     r"(?:every ?(?:body|one)|all of (?:you|ya)|(?:you|y['’]?) ?all|chat|guys|folks)\b"
 )

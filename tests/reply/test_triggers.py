@@ -205,6 +205,8 @@ GOES_ON = {
     "and before that?": (True, False),
     "are you sure?": (True, True),
     "are you sure": (True, False),
+    "no, that was my brother": (True, False),
+    "nein das war mein bruder": (True, False),
     "thanks!": (True, False),
     "well, did you see that?": (True, True),
     "my cat is called Miso": (False, False),
