@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from forgetmenot.domain import Note
 from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.text import phrases
+from forgetmenot.text.dates import without_times
 from forgetmenot.text.meaning import nearness, word_table
 from forgetmenot.text.questions import opens_as_question
 from forgetmenot.text.small_talk import has_content
@@ -149,13 +150,15 @@ def may_correct(
     """Return whether an English fact may be the correction of a stored fact by a line in another language.
 
     The line's words cannot be compared with English ones, so both facts must be of the same kind, as "works as a baker"
-    and "is a firefighter" are. New numbers of the fact must stand in the line. A question corrects nothing.
+    and "is a firefighter" are. New numbers of the fact must stand in the line, but for dates, which stand for its
+    "yesterday". A question corrects nothing.
     """
     if not is_foreign(line) or not has_content(line):
         return False
     if "?" in line or "？" in line or opens_as_question(line):
         return False
-    new_numbers = phrases.numbers_in(new_fact) - phrases.numbers_in(stored_fact)
+    counted_numbers = phrases.numbers_in(without_times(new_fact))
+    new_numbers = counted_numbers - phrases.numbers_in(stored_fact)
     if not new_numbers <= phrases.numbers_in(line):
         return False
     stored_stems = telling_stems(stored_fact)

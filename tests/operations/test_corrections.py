@@ -40,6 +40,11 @@ async def typed(world: World, stored: str, fact: str, line: str) -> str:
             "meine Lieblingsfarbe ist Blau",
         ),
         ("works as a baker", "works as a cook", "I am a cook now"),
+        (
+            "owes 20 euros since 2 November 2026 for a lost bet",
+            "paid the 20 euros of the lost bet on 8 November 2026",
+            "falsch, das habe ich am sonntag überwiesen",
+        ),
     ],
 )
 async def test_a_translated_correction_is_checked_by_what_it_means(
