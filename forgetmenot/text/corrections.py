@@ -53,7 +53,8 @@ _BEFORE_VALUE = (
 )
 # Behind the object of a sentence: its end, or how, where and with whom.
 _BEHIND_OBJECT = (
-    r"(?=$|[,;.]|\s+(?:in|on|at|with|for|from|since|every|and|as|to|mit|im|seit|und)\b)"
+    r"(?=$|[,;.]|\s+(?:in|on|at|with|for|from|since|every|and|as|to|mit|im|seit|und"
+    r"|that|which|who)\b)"
 )
 _MAX_VALUE_WORDS = 4
 _MAX_OBJECT_WORDS = 3

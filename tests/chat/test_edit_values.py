@@ -28,6 +28,11 @@ CHANGED = [
     ("has a cat", "cat is now called Max", "has a cat called Max"),
     ("has a cat called Mia", "cat is now Max", "has a cat called Max"),
     (
+        "has a dog called Rex that ate a sofa",
+        "dog is called Max",
+        "has a dog called Max that ate a sofa",
+    ),
+    (
         "favourite game is Celeste",
         "favourite game is now Hades",
         "favourite game is Hades",
@@ -114,3 +119,23 @@ async def test_what_no_form_fits_is_worded_by_the_model_and_else_asked_back(
     await chat.say("alice", f"!edit 1 {FORMLESS}")
     assert await chat.facts("alice") == ["plays the piano with <@1002>"]
     assert "1002" not in model.asked[0].prompt
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "@alice cat is called Max",
+        "@alice: Mia is now Max",
+        "alice cat is called Max",
+        "alice: cat is called Max",
+    ],
+)
+async def test_a_moderator_changes_a_value_in_the_note_of_somebody_else(
+    chat: Chat, typed: str
+) -> None:
+    fact = "has a cat called Mia, who is three"
+    await edits.remember(
+        chat.db, IDS["alice"], fact, by=IDS["alice"], at=chat.clock.now()
+    )
+    await chat.say("carol", f"!edit {typed}")
+    assert await chat.facts("alice") == ["has a cat called Max, who is three"]

@@ -133,8 +133,12 @@ async def edit(request: Request) -> OperationResult:
         return await _edited(request, note, whole_note)
     about = own_target(request.asker)
     rest = typed
-    if typed.startswith("@"):
-        about, rest = await subject_and_rest(request, typed)
+    if typed.startswith("@") or request.asker.moderates:
+        named, rest_behind_name = await subject_and_rest(request, typed)
+        # A text about the channel is kept whole: "stream starts at 8".
+        if named.id is not None:
+            about = named
+            rest = rest_behind_name
     change = amendment(rest)
     matches = await _notes_to_edit(request, about, change)
     # No note fits, and a single word is no fact that could become a new note.

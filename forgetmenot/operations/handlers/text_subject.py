@@ -121,7 +121,7 @@ async def subject_and_rest(request: Request, typed: str) -> tuple[Target, str]:
     about = await named_target(request, typed_name, must_be_name=has_at)
     if about is None or not asker.moderates:
         return own_target(asker), typed
-    return about, rest
+    return about, rest.strip(" :,")
 
 
 def begins_with_at(typed: str) -> bool:
