@@ -638,13 +638,12 @@ class Target(Struct, frozen=True):
 class OperationResult(Struct, frozen=True):
     """What became of a request.
 
-    `code` chooses a surface's sentence, `data` fills it; no sentence is made here. `about_id`: the viewer whom the data
-    is about, where that is not the target. `about_several`: the data is about several viewers.
+    `code` chooses a surface's sentence, `data` fills it; no sentence is made here. `about_ids`: the viewers whom the
+    data is about, where that is not the target.
     """
 
     ok: bool
     code: str
     data: Mapping[str, object] = field(default_factory=dict)
     target: Target | None = None
-    about_id: str | None = None
-    about_several: bool = False
+    about_ids: frozenset[str] = frozenset()

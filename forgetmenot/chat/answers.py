@@ -37,11 +37,12 @@ class CommandAnswer(NamedTuple):
 
     `is_urgent`: somebody asked about their own data and waits for it.
     `leaves_nothing`: the answer is not stored.
-    `about_id`: the viewer whom it is about, so that it goes when they are erased.
+    `about_ids`: the viewers whom it is about. It goes when they are erased, and waits for its turn
+    only as long as they may be named.
     """
 
     line: str
-    about_id: str | None = None
+    about_ids: frozenset[str] = frozenset()
     is_urgent: bool = False
     leaves_nothing: bool = False
 
@@ -137,14 +138,16 @@ class ChatCommands:
         operation = self._context.operations[command.name]
         # Stored with its time, a code could be matched with a request, and so with a person.
         has_code = "receipt_code" in result.data
+        about_ids = result.about_ids
+        target_id = None if result.target is None else result.target.id
+        if not about_ids and target_id is not None:
+            about_ids = frozenset({target_id})
         # A stored answer is about one viewer, with whom it goes: one about several would stay when one of them goes.
-        leaves_nothing = operation.leaves_nothing or has_code or result.about_several
-        about_id = result.about_id
-        if about_id is None and result.target is not None:
-            about_id = result.target.id
+        is_about_several = len(about_ids) > 1
+        leaves_nothing = operation.leaves_nothing or has_code or is_about_several
         return CommandAnswer(
             chat_line(result, language),
-            about_id,
+            about_ids,
             is_urgent=operation.waits,
             leaves_nothing=leaves_nothing,
         )

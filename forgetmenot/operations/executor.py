@@ -576,4 +576,5 @@ def _result(
 ) -> OperationResult:
     """Return the result of a decision about an action; `about_id`: the viewer whom its line names."""
     values = {"id": action_id, **data}
-    return OperationResult(ok=ok, code=code, data=values, about_id=about_id)
+    about_ids = frozenset() if about_id is None else frozenset({about_id})
+    return OperationResult(ok=ok, code=code, data=values, about_ids=about_ids)

@@ -217,14 +217,12 @@ class Refused(Exception):
         `about_ids`: the viewers whom its data is about, where that is not the target.
         """
         super().__init__(code)
-        viewer_ids = set(about_ids)
         self.result = OperationResult(
             ok=False,
             code=code,
             data=data,
             target=target,
-            about_id=min(viewer_ids, default=None),
-            about_several=len(viewer_ids) > 1,
+            about_ids=frozenset(about_ids),
         )
 
 
@@ -298,7 +296,7 @@ class Operation(Struct, frozen=True):
     examples: tuple[str, ...] = ()
     # a viewer has a right to it, so where the disk is full it waits; its handler stores the lines just heard itself
     waits: bool = False
-    # neither the line that asks for it nor its answer is stored (memory/ingest)
+    # its answer is not stored; nor is the line that asks for a receipt (memory/ingest)
     leaves_nothing: bool = False
     # the memory is read again before the next reply, if it was asked for in the dock
     edits_memory: bool = False

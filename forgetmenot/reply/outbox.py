@@ -13,7 +13,7 @@ Guarantees:
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from itertools import count
 
 from msgspec import Struct, field
@@ -29,7 +29,7 @@ from forgetmenot.ports import ChatOut
 from forgetmenot.reply.output_filters import tidy
 from forgetmenot.reply.send_rate import WINDOW_MS, SendRateLimiter
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, privacy_choices
+from forgetmenot.store import bot_messages, privacy_choices, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import fact_stems
@@ -153,7 +153,7 @@ class Outbox:
         *,
         reply_to: str | None = None,
         viewer_id: str = EVERYBODY,
-        about_id: str | None = None,
+        about_ids: Collection[str] = (),
         trigger: str = "command",
         is_optional: bool = False,
         is_urgent: bool = False,
@@ -161,9 +161,10 @@ class Outbox:
     ) -> Sent:
         """Send a line that no model wrote, such as a command's answer; return what became of it.
 
-        It is sent in every mode. `about_id`: the viewer whom it is about, where that is not
-        the one it is said to. `is_optional`: it may be left out where only the places are free
-        that are kept for replies. `is_urgent`: it is an answer about somebody's own data.
+        It is sent in every mode. `about_ids`: the viewers whom it is about; one that is stored is
+        about one viewer. It is not sent if one of them opts out or asks to be erased while it waits,
+        or has a fact forgotten that it says. `is_optional`: it may be left out where only the places
+        are free that are kept for replies. `is_urgent`: it is an answer about somebody's own data.
         `leaves_nothing`: neither its words nor its viewer are stored. Raises StoreError.
         """
         now = self._clock.now()
@@ -186,7 +187,7 @@ class Outbox:
                     at=now,
                     event_id=reply_to if keeps_text else None,
                     viewer_id=viewer_id if keeps_text else None,
-                    about_id=about_id if keeps_text else None,
+                    about_id=min(about_ids, default=None) if keeps_text else None,
                     trigger=trigger,
                     mode=settings.bot.mode,
                 )
@@ -196,8 +197,13 @@ class Outbox:
         if is_urgent:
             longest_wait = PRIVACY_WAIT
 
+        people = {viewer_id, *about_ids} - {EVERYBODY}
+        # Not whoever opted out or was erased before: that is what the line may report.
+        nameable = await viewers.may_be_stored(self._db, about_ids)
+
         async def reason_to_drop() -> str:
-            if self._says_forgotten(text, viewer_id, since=now):
+            is_nameable = await viewers.may_be_stored(self._db, nameable) == nameable
+            if not is_nameable or self._says_forgotten(text, people, since=now):
                 return reason("cleared")
             return ""
 
@@ -208,7 +214,7 @@ class Outbox:
             reply_to,
             numbered=True,
             # The answer to a request to forget a fact quotes that fact.
-            keeps_text=keeps_text and not self._says_forgotten(text, viewer_id),
+            keeps_text=keeps_text and not self._says_forgotten(text, people),
             is_urgent=is_urgent,
             reason_to_drop=reason_to_drop,
         )
@@ -217,17 +223,16 @@ class Outbox:
     def _says_forgotten(
         self,
         text: str,
-        viewer_id: str,
+        people: Collection[str],
         *,
         since: int = -1,
     ) -> bool:
-        """Return whether a line to a viewer says a fact that they had forgotten after `since` (ms)."""
-        if viewer_id == EVERYBODY:
-            return False
+        """Return whether a line says a fact that one of these viewers had forgotten after `since` (ms)."""
         stems = fact_stems(text)
         if not stems:
             return False
-        return self._db.requests.is_forgotten(viewer_id, stems, since=since)
+        requests = self._db.requests
+        return any(requests.is_forgotten(id_, stems, since=since) for id_ in people)
 
     async def say_without_row(self, text: str, reply_to: str | None) -> None:
         """Send a text past the queue and without a row, where the memory takes none now (a full disk).

@@ -165,6 +165,52 @@ async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_for
     assert "marimba" not in " ".join(stage.said)
 
 
+async def opt_out_now(stage: Stage, viewer_id: str) -> None:
+    async with stage.db.write() as tx:
+        await privacy_choices.opt_out(tx, viewer_id, stage.clock.now())
+
+
+async def erase_now(stage: Stage, viewer_id: str) -> None:
+    await erase(stage.db, viewer_id, now=stage.clock.now())
+
+
+@pytest.mark.parametrize("wish", [opt_out_now, erase_now])
+async def test_an_answer_about_somebody_that_waits_is_not_sent_once_they_want_out(
+    stage: Stage, wish: Callable[[Stage, str], Awaitable[None]]
+) -> None:
+    await stage.hear("hello", "2")
+    line = "Bob: plays the marimba."
+    answer = stage.outbox.say_line(line, viewer_id="1", about_ids=["2"])
+    async with full_queue(stage, answer) as task:
+        await wish(stage, "2")
+    assert (await task).status is ReplyStatus.DROPPED
+    assert line not in stage.said
+    assert line not in await stage.db.column("SELECT text FROM bot_messages")
+
+
+async def test_the_answer_to_whoever_opted_somebody_out_is_sent(stage: Stage) -> None:
+    await stage.hear("hello", "2")
+    await opt_out_now(stage, "2")
+    line = "Done: nothing from Bob is stored from now on."
+    answer = stage.outbox.say_line(line, viewer_id="1", about_ids=["2"])
+    async with full_queue(stage, answer) as task:
+        pass
+    assert (await task).status is ReplyStatus.SENT
+
+
+async def test_an_answer_to_a_moderator_that_waits_does_not_say_what_was_forgotten(
+    stage: Stage,
+) -> None:
+    note = await stage.know("plays the marimba")
+    await stage.hear("hello", "2")
+    line = "Alice: plays the marimba."
+    answer = stage.outbox.say_line(line, viewer_id="2", about_ids=["1"])
+    async with full_queue(stage, answer) as task:
+        await stage.clock.advance(500)
+        await forget_fact(stage.db, note, at=stage.clock.now())
+    assert (await task).status is ReplyStatus.DROPPED
+
+
 async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgotten(
     stage: Stage,
 ) -> None:

@@ -45,13 +45,7 @@ async def why(request: Request) -> OperationResult:
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
     line = await request.context.explain_reply(reply.id)
-    return OperationResult(
-        ok=True,
-        code="why",
-        data={"line": line},
-        # It names who was answered, and whom an action of the reply was for.
-        about_several=True,
-    )
+    return OperationResult(ok=True, code="why", data={"line": line})
 
 
 OPERATIONS = (
@@ -78,5 +72,7 @@ OPERATIONS = (
         params=(ID_OR_LAST,),
         chat=("!why [id]",),
         examples=("!why",),
+        # It names who was answered, and whom an action of the reply was for.
+        leaves_nothing=True,
     ),
 )

@@ -175,7 +175,10 @@ async def note_result(
 ) -> OperationResult:
     """Return the result of what was done to a note, which shows the note."""
     data = await quoted(request, note)
-    return OperationResult(ok=True, code=code, data=data, about_id=note.subject_id)
+    about_ids = frozenset[str]()
+    if note.subject_id is not None:
+        about_ids = frozenset({note.subject_id})
+    return OperationResult(ok=True, code=code, data=data, about_ids=about_ids)
 
 
 async def texts_with_names(request: Request, texts: list[str]) -> list[str]:
