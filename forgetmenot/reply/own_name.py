@@ -9,6 +9,7 @@ A name that stands in any sentence ("the", a letter) calls it behind an @ alone.
 import re
 from collections.abc import Collection
 from enum import StrEnum
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -19,6 +20,9 @@ from forgetmenot.text.mentions import without_links
 from forgetmenot.text.phrases import honorifics
 from forgetmenot.text.words import STOPWORDS, UNSPACED, WORD_END, words
 
+# Patterns of so many names of the bot are kept. An erasure leaves them: they have nobody else's name, and compiling one
+# holds the event loop for up to 4 ms.
+PATTERNS_KEPT = 64
 # A shorter name is too near to other words.
 SHORTEST_WITH_A_SLIP = 6
 # Words before a name at the beginning of a line that still call it: "hey fern how are you".
@@ -180,6 +184,7 @@ def _cut_at_names(text: str, identity: Identity) -> str:
     return _AT.sub(cut_own, text).lstrip(" ,、，")
 
 
+@lru_cache(maxsize=PATTERNS_KEPT)
 def _name_in_front(name: str) -> re.Pattern[str]:
     """Return the pattern of a name at the beginning of a line, with the signs around it."""
     before = r"\W*" if _calls_without_at(name) else r"\W*[@＠﹫]"
@@ -195,12 +200,20 @@ def _name_in_front(name: str) -> re.Pattern[str]:
 
 def _without_name_behind(text: str, name: str) -> str:
     """Return a text without a name at its end; what follows the name (", ok?!") stays."""
-    at_end = rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)"
-    last = re.search(at_end, text, re.IGNORECASE)
+    last = _name_at_end(name).search(text)
     if last is None:
         return text
     before = text[: last.start()].rstrip(" ,")
     return before + text[last.end() :]
+
+
+@lru_cache(maxsize=PATTERNS_KEPT)
+def _name_at_end(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name behind which no word stands."""
+    return re.compile(
+        rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)",
+        re.IGNORECASE,
+    )
 
 
 def _is_reply_to_bot(event: ChatEvent, identity: Identity) -> bool:
@@ -262,9 +275,17 @@ def _is_called(line: str, name: str) -> bool:
             return True
         if all(word in _BEFORE_A_NAME for word in before):
             return True
+    return _name_beside_comma(name).search(line) is not None
+
+
+@lru_cache(maxsize=PATTERNS_KEPT)
+def _name_beside_comma(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name with a comma before or behind it."""
     bare = re.escape(_EDGES.sub("", name))
-    beside_comma = rf"[,，、]\s*{bare}{WORD_END}|(?<!\w){bare}\s*[,:，、：]"
-    return re.search(beside_comma, line, re.IGNORECASE) is not None
+    return re.compile(
+        rf"[,，、]\s*{bare}{WORD_END}|(?<!\w){bare}\s*[,:，、：]",
+        re.IGNORECASE,
+    )
 
 
 def _places(line_words: list[str], name_words: list[str]) -> list[int]:
