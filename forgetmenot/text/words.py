@@ -65,6 +65,8 @@ _POSSESSIVE = re.compile("['’ʼ`´]s$")
 _ELIDED = re.compile("^(?:[cdjlmnst]|qu|(?:a|da|de|ne|su)ll|un)['’ʼ`´](?=..)")
 # "III", "XXX" and "www" are not long-drawn.
 _LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")
+# What every long-drawn word of an ASCII text has. To look for it once takes less than to fold each word.
+_THRICE = re.compile(r"([a-z])\1\1")
 
 _ENGLISH = """
     a about after again all also am an and any are as at be because been being but by can cant
@@ -137,13 +139,23 @@ def words(text: str) -> list[str]:
     folded_text = plain(text)
     # Most texts are ASCII, and read this way they take half the time.
     if folded_text.isascii():
-        tokens = _ASCII_TOKEN.findall(folded_text)
-        # A mention stays as it is.
-        return [token if token[0] == "<" else _folded(token) for token in tokens]
+        return _ascii_words(folded_text)
     text_words: list[str] = []
     for match in _TOKEN.finditer(folded_text):
         text_words += _words_of_token(match)
     return text_words
+
+
+def _ascii_words(folded_text: str) -> list[str]:
+    """Return the words of an ASCII text whose case is folded."""
+    tokens: list[str] = _ASCII_TOKEN.findall(folded_text)
+    if _THRICE.search(folded_text):
+        # A mention stays as it is.
+        return [token if token[0] == "<" else _folded(token) for token in tokens]
+    # Without long-drawn letters only a token with an apostrophe is another word than it stands.
+    if "'" in folded_text or "`" in folded_text:
+        return [token if token.isalnum() else _folded(token) for token in tokens]
+    return tokens
 
 
 # The same lines of chat stand in one prompt after the other.
