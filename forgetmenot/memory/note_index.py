@@ -35,16 +35,8 @@ class Candidate(Struct, frozen=True):
     episodes: tuple[tuple[int, str], ...] = ()
 
 
-class _IndexedText(NamedTuple):
-    """A fact or a summary in the index.
-
-    `note`: the place of the note whose fact it is, None for a summary. `weight`: how much its words count for that
-    note. `around`: the groups of notes that it surrounds, each with how much its words count for them.
-    """
-
-    note: int | None
-    weight: float
-    around: tuple[tuple[int, float], ...]
+# The groups of notes that a text surrounds, each with how much the text's words count for them.
+_Around = Sequence[tuple[int, float]]
 
 
 class _WordCounts(NamedTuple):
@@ -87,11 +79,17 @@ class NoteIndex:
         """Index notes. `facts`: the words of each note's fact, without stopwords."""
         # a cache: what a word adds to scores, by the word and whether spelling counts
         self._scores_of: dict[tuple[str, bool], _WordScores] = {}
+        # Texts have the order in which their words are added: the facts first, each at the place of its note, then the
+        # summaries.
         self._words = WordIndex(table)
-        # the texts in the order in which their words were added: the facts first, each at the place of its note
-        self._texts: list[_IndexedText] = []
+        # by note: how much its own words count
+        self._weights: list[float] = []
+        # by text
+        self._around: list[_Around] = []
         # by note: its group, which it shares with the notes of the same episodes
         self._group_of: list[int] = []
+        # by group: the episodes of its notes
+        self._episodes_of: list[tuple[int, ...]] = []
         groups_of_episode = self._form_groups(candidates)
         self._add_facts(candidates, facts, groups_of_episode)
         self._add_summaries(candidates, groups_of_episode)
@@ -142,14 +140,14 @@ class NoteIndex:
         own: dict[int, float] = defaultdict(float)
         around: dict[int, float] = defaultdict(float)
         shares: dict[int, float] = {}
+        note_count = len(self._group_of)
         similar_words = self._words.like(word, spelling=spelling)
         for similar_word, share in similar_words.items():
             for place in self._words.places(similar_word):
-                text = self._texts[place]
-                if text.note is not None:
-                    own[text.note] += share * text.weight
-                    shares[text.note] = max(shares.get(text.note, 0.0), share)
-                for group, weight in text.around:
+                if place < note_count:
+                    own[place] += share * self._weights[place]
+                    shares[place] = max(shares.get(place, 0.0), share)
+                for group, weight in self._around[place]:
                     around[group] += share * weight
         return _WordCounts(own, around, shares)
 
@@ -186,6 +184,7 @@ class NoteIndex:
             if group is None:
                 group = len(group_of_same_episodes)
                 group_of_same_episodes[episode_ids] = group
+                self._episodes_of.append(episode_ids)
                 for episode_id in episode_ids:
                     groups_of_episode[episode_id].append(group)
             self._group_of.append(group)
@@ -202,26 +201,29 @@ class NoteIndex:
         They also count, less, for all groups with notes from the same episodes. `facts`: the words of each fact.
         `groups_of_episode`: by episode, the groups with notes from it.
         """
-        searched_words: list[list[str]] = []
-        surrounded_groups: list[list[int]] = []
+        searched_words: list[Sequence[str]] = []
         for candidate, fact_words in zip(candidates, facts, strict=True):
             words_beside = _words_beside(candidate.note)
             searched_words.append([*fact_words, *words_beside])
+        lengths = list(map(len, searched_words))
+        usual_length = _mean(lengths)
+        # all notes of a group surround the same groups
+        lengths_of_groups = [0] * len(self._episodes_of)
+        for group, length in zip(self._group_of, lengths, strict=True):
+            lengths_of_groups[group] += length
+            weight = _weight_of_length(length, usual_length, FACT)
+            self._weights.append(weight)
+        surrounded_groups: list[list[int]] = []
+        for episode_ids in self._episodes_of:
             groups: list[int] = []
-            for episode_id, _summary in candidate.episodes:
+            for episode_id in episode_ids:
                 # a group that shares two episodes with the note stands here twice, and counts twice
                 groups += groups_of_episode[episode_id]
             surrounded_groups.append(groups)
-        lengths = [len(note_words) for note_words in searched_words]
-        usual_length = _mean(lengths)
-        group_weights = self._group_weights(lengths, surrounded_groups, FACTS_AROUND)
-        for note, note_words in enumerate(searched_words):
-            weight = _weight_of_length(lengths[note], usual_length, FACT)
-            around = _with_weights(surrounded_groups[note], group_weights)
-            text = _IndexedText(note, weight, around)
-            self._texts.append(text)
-            # a misspelt word of a message may mean one of these
-            self._words.add(note, note_words, spelling=True)
+        around = self._weigh_around(lengths_of_groups, surrounded_groups, FACTS_AROUND)
+        self._around += [around[group] for group in self._group_of]
+        # a misspelt word of a message may mean one of these
+        self._words.add(enumerate(searched_words), spelling=True)
 
     def _add_summaries(
         self,
@@ -232,34 +234,26 @@ class NoteIndex:
         summary_of: dict[int, str] = {}
         for candidate in candidates:
             summary_of.update(candidate.episodes)
-        summaries: list[list[str]] = []
-        surrounded_groups: list[Sequence[int]] = []
-        for episode_id, summary in summary_of.items():
-            summaries.append(without_stopwords(summary))
-            surrounded_groups.append(groups_of_episode[episode_id])
-        lengths = [len(summary_words) for summary_words in summaries]
-        group_weights = self._group_weights(lengths, surrounded_groups, SUMMARIES)
-        for summary_words, groups in zip(summaries, surrounded_groups, strict=True):
-            around = _with_weights(groups, group_weights)
-            place = len(self._texts)
-            text = _IndexedText(note=None, weight=0.0, around=around)
-            self._texts.append(text)
-            self._words.add(place, summary_words)
+        summaries = list(map(without_stopwords, summary_of.values()))
+        lengths = list(map(len, summaries))
+        surrounded_groups = [groups_of_episode[episode_id] for episode_id in summary_of]
+        first_place = len(self._around)
+        self._around += self._weigh_around(lengths, surrounded_groups, SUMMARIES)
+        self._words.add(enumerate(summaries, start=first_place))
 
-    def _group_weights(
+    def _weigh_around(
         self,
         lengths: Sequence[int],
         surrounded_groups: Sequence[Sequence[int]],
         usual_weight: float,
-    ) -> list[float]:
-        """Return for each group how much a word in the texts around it counts for its notes.
+    ) -> list[_Around]:
+        """Return for texts the groups that each surrounds, with how much a word of it counts for their notes.
 
         All texts around a group count as one long text: the longer it is, the less each of its words counts. `lengths`:
         of each text, in words. `surrounded_groups`: the groups that each text surrounds. `usual_weight`: the weight in
         texts of the usual length.
         """
-        group_count = max(self._group_of, default=-1) + 1
-        group_lengths = [0] * group_count
+        group_lengths = [0] * len(self._episodes_of)
         for length, groups in zip(lengths, surrounded_groups, strict=True):
             for group in groups:
                 group_lengths[group] += length
@@ -269,15 +263,10 @@ class NoteIndex:
         for length in group_lengths:
             weight = _weight_of_length(length, usual_length, usual_weight)
             group_weights.append(weight)
-        return group_weights
-
-
-def _with_weights(
-    groups: Iterable[int],
-    group_weights: Sequence[float],
-) -> tuple[tuple[int, float], ...]:
-    """Return these groups, each with its weight."""
-    return tuple((group, group_weights[group]) for group in groups)
+        around: list[_Around] = []
+        for groups in surrounded_groups:
+            around.append([(group, group_weights[group]) for group in groups])
+        return around
 
 
 def without_stopwords(text: str) -> list[str]:

@@ -119,10 +119,12 @@ class EpisodeIndex:
             # the table of words is not read while there is nothing to find
             self._words = WordIndex(word_table())
             self._is_filled = True
+        words_of_texts: list[tuple[int, set[str]]] = []
         for episode_id, text in texts:
             telling_words = {word for word in words(text) if word not in STOPWORDS}
-            self._words.add(episode_id, telling_words)
+            words_of_texts.append((episode_id, telling_words))
             self._read_to = episode_id
+        self._words.add(words_of_texts)
         return len(texts) == limit
 
     def forms(self, word: str) -> frozenset[str]:

@@ -5,10 +5,11 @@ The notes of a person have one such index (memory/note_index), the newest episod
 
 import math
 from array import array
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
 from string import ascii_lowercase
 
 from forgetmenot.text.meaning import WordTable
@@ -31,6 +32,7 @@ SHORTEST_SLIP = 4
 TRIGRAMS_OF_SLIP = 4
 # Sorts after every other character.
 LAST_CHARACTER = "\U0010ffff"
+_no_places = partial(array, "I")
 
 
 class WordIndex:
@@ -43,45 +45,43 @@ class WordIndex:
 
     def __init__(self, table: WordTable | None = None) -> None:
         self._table = table
-        # by word: the places of the texts that have it
-        self._places: dict[str, array[int]] = {}
+        # by word: the places of the texts that have it; the words in the order in which they came
+        self._places: dict[str, array[int]] = defaultdict(_no_places)
         # the words of texts that the table lists, by their stem's number there
-        self._listed: dict[int, list[str]] = {}
+        self._listed: dict[int, list[str]] = defaultdict(list)
         # the words of texts that it does not list, sorted
         self._unlisted: list[str] = []
-        # By trigram: the words that have it, of texts whose spelling counts. It is filled with the index, in the
-        # reader's thread: the first question would fill it on the event loop.
-        self._words_with: dict[str, list[str]] = defaultdict(list)
+        # the words that a misspelt word of a query may mean
+        self._spelt: list[str] = []
+        # by trigram: those of these words that have it; made when the first word is compared by spelling
+        self._words_with: dict[str, list[str]] | None = None
 
     def add(
         self,
-        place: int,
-        words: Iterable[str],
+        texts: Iterable[tuple[int, Iterable[str]]],
         *,
         spelling: bool = False,
     ) -> None:
-        """Add the words of a text. `place`: a number by which the text is meant, higher than those before it.
+        """Add texts, each as its place and its words. `place`: a number, higher than those before it.
 
         `spelling`: a misspelt word of a query may mean one of these words.
         """
-        for word in words:
-            places = self._places.get(word)
-            if places is None:
-                places = self._add_word(word, spelling=spelling)
-            places.append(place)
-
-    def _add_word(self, word: str, *, spelling: bool) -> "array[int]":
-        """Add a word that no text had before, and return the empty list of its places."""
-        places = self._places[word] = array("I")
-        number = self._number(word)
-        if number is None:
-            insort(self._unlisted, word)
-        else:
-            self._listed.setdefault(number, []).append(word)
+        known_count = len(self._places)
+        places_of = self._places
+        for place, words in texts:
+            for word in words:
+                places_of[word].append(place)
+        new_words = list(islice(places_of, known_count, None))
+        for word in new_words:
+            number = self._number(word)
+            if number is None:
+                self._unlisted.append(word)
+            else:
+                self._listed[number].append(word)
+        self._unlisted.sort()
         if spelling:
-            for trigram in trigrams(word):
-                self._words_with[trigram].append(word)
-        return places
+            self._spelt += new_words
+            self._words_with = None
 
     def _number(self, word: str) -> int | None:
         """Return the table's number of a word's stem, or of a stem; None if the table does not list it."""
@@ -151,7 +151,8 @@ class WordIndex:
         """Yield the texts' words that are spelt like a word, with their similarity (0 to 1)."""
         word_trigrams = trigrams(word)
         # by word: how many trigrams it shares with this one
-        lists = [self._words_with.get(trigram, ()) for trigram in word_trigrams]
+        words_with = self._trigram_index()
+        lists = [words_with.get(trigram, ()) for trigram in word_trigrams]
         shared_counts = Counter(chain.from_iterable(lists))
         # Most candidates share too few trigrams to be similar, and need not be compared. Of two similar words, the
         # shared trigrams are at least LEAST_SHARED of this word's trigrams. After one slip, all but TRIGRAMS_OF_SLIP
@@ -173,6 +174,18 @@ class WordIndex:
             similarity = shared_count / (trigram_count - shared_count)
             if similarity >= LEAST_SHARED:
                 yield candidate, similarity
+
+    def _trigram_index(self) -> Mapping[str, Sequence[str]]:
+        """Return by trigram the words that have it, of those that a misspelt word may mean."""
+        if self._words_with is not None:
+            return self._words_with
+        words_with: dict[str, list[str]] = defaultdict(list)
+        for word in self._spelt:
+            for trigram in trigrams(word):
+                words_with[trigram].append(word)
+        # set only when it is complete, because another thread may read it meanwhile
+        self._words_with = words_with
+        return words_with
 
 
 def rarity(having: float, count: int) -> float:

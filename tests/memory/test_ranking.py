@@ -112,7 +112,7 @@ def nearness_of(word: str, near_word: str) -> float:
 
 def test_among_a_viewers_notes_a_near_word_counts_half() -> None:
     index = WordIndex(TABLE)
-    index.add(0, ["cats"])
+    index.add([(0, ["cats"])])
     assert index.like("pets") == {
         "cats": pytest.approx(0.5 * nearness_of("pet", "cat"))
     }

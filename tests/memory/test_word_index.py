@@ -12,8 +12,8 @@ from forgetmenot.text.meaning import word_table
 
 def test_a_word_has_its_places_in_order_and_as_often_as_it_stands_there() -> None:
     index = WordIndex()
-    index.add(0, ["cat", "dog", "cat"])
-    index.add(2, ["cat"])
+    index.add([(0, ["cat", "dog", "cat"])])
+    index.add([(2, ["cat"])])
     assert list(index.places("cat")) == [0, 0, 2]
     assert list(index.places("dog")) == [0]
     assert list(index.places("bird")) == []
@@ -22,7 +22,7 @@ def test_a_word_has_its_places_in_order_and_as_often_as_it_stands_there() -> Non
 @pytest.mark.parametrize("table", [None, word_table()], ids=["no table", "table"])
 def test_the_forms_of_a_word_have_its_stem(table: object) -> None:
     index = WordIndex(table)  # type: ignore[arg-type]
-    index.add(0, ["skies", "skip", "sky", "aardvark", "zoo", "xyzzying", "xyzzyed"])
+    index.add([(0, ["skies", "skip", "sky", "aardvark", "zoo", "xyzzying", "xyzzyed"])])
     assert sorted(index.forms("sky")) == ["skies", "sky"]
     assert sorted(index.forms("xyzzy")) == ["xyzzyed", "xyzzying"]
     assert index.forms("house") == []
@@ -30,14 +30,14 @@ def test_the_forms_of_a_word_have_its_stem(table: object) -> None:
 
 def test_several_forms_that_the_table_lists_are_all_found() -> None:
     index = WordIndex(word_table())
-    index.add(0, ["cat", "cats"])
+    index.add([(0, ["cat", "cats"])])
     assert sorted(index.forms("cats")) == ["cat", "cats"]
 
 
 def test_only_words_whose_spelling_counts_are_meant_by_a_misspelt_one() -> None:
     index = WordIndex()
-    index.add(0, ["platformer"])
-    index.add(1, ["guitarist"], spelling=True)
+    index.add([(0, ["platformer"])])
+    index.add([(1, ["guitarist"])], spelling=True)
     assert index.like("platfromer") == {}
     assert index.like("guitarsit") == {"guitarist": 0.9}
     assert index.like("guitarsit", spelling=False) == {}
@@ -45,7 +45,7 @@ def test_only_words_whose_spelling_counts_are_meant_by_a_misspelt_one() -> None:
 
 def test_a_word_that_is_no_slip_away_counts_by_its_common_trigrams() -> None:
     index = WordIndex()
-    index.add(0, ["zzz", "speedrunner", "qqq"], spelling=True)
+    index.add([(0, ["zzz", "speedrunner", "qqq"])], spelling=True)
     [(word, share)] = index.like("speedrunning").items()
     assert word == "speedrunner"
     assert 0.9 * 0.3 <= share < 0.9
@@ -62,7 +62,7 @@ def test_the_eight_nearest_stems_count_for_a_word() -> None:
         words_of[neighbour] for neighbour in near_numbers if neighbour in words_of
     ]
     index = WordIndex(table)
-    index.add(0, near_words)
+    index.add([(0, near_words)])
     assert len(near_words) > 8
     assert list(index.like("dog")) == near_words[:8]
 
