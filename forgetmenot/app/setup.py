@@ -320,8 +320,11 @@ async def step_sample(
     changed = replace(settings, bot=character)
     check_settings(changed)
     # after a change of the model the old bot still runs for a moment; the page asks again when it has gone
-    while setup.restarts and not _has_model(setup, settings.model):  # noqa: ASYNC110
+    while setup.restarts and not _has_model(setup, settings.model):
         await asyncio.sleep(ANSWER_FIRST_S)
+        # Yet another model was chosen meanwhile: no bot with this one will come.
+        if setup.settings().model != settings.model:
+            raise InputError(setup.say("setup.starting"))
     bot = setup.running().bot
     viewers_text = text.strip() or setup.say("setup.sample")
     preview = await try_out(bot, "viewer", viewers_text, changed)

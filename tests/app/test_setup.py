@@ -3,16 +3,14 @@
 import asyncio
 import json
 import stat
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService, models_at
-from forgetmenot.clock import ManualClock
 from forgetmenot.errors import InputError, ModelError, SettingsError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import (
@@ -22,7 +20,7 @@ from forgetmenot.llm.build import (
     key_variable,
 )
 from forgetmenot.secret_store import SecretStore
-from forgetmenot.settings.live_settings import LiveSettings, presets
+from forgetmenot.settings.live_settings import presets
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import (
     HearingSettings,
@@ -31,37 +29,9 @@ from forgetmenot.settings.schema import (
     PrivacySettings,
     Provider,
 )
+from tests.app.conftest import Steps
 from tests.loopback_servers.gemini import KEY, SimGemini
 from tests.loopback_servers.openai import SimOpenAI
-
-
-class Steps:
-    """A service with a bot, and its settings file."""
-
-    def __init__(
-        self, service: SetupService, settings: LiveSettings, bot: Bot, file: Path
-    ) -> None:
-        self.service = service
-        self.settings = settings
-        self.bot = bot
-        self.file = file
-
-    async def do(self, step: str, **fields: object) -> dict[str, object]:
-        return dict(await self.service.run(step, json.dumps(fields).encode()))
-
-
-@pytest.fixture
-async def steps(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Steps]:
-    file = tmp_path / "config.toml"
-    file.write_text("# mine\n")
-    settings = LiveSettings(load_settings(file), file)
-    service = SetupService(settings, tmp_path, use_keyring=False)
-    async with (
-        open_bot(tmp_path / "memory.sqlite3", settings=settings, clock=clock) as bot,
-        service.attached(BotControl(bot, settings, ConnectionStatus())),
-    ):
-        yield Steps(service, settings, bot, file)
-
 
 ODD: list[tuple[str, Mapping[str, object], str]] = [
     *(
@@ -263,19 +233,11 @@ async def test_a_character_of_ones_own_is_not_written_anew_by_another_language(
     assert steps.settings().bot.persona == "dry and kind" != before
 
 
-async def shown(steps: Steps, table: str) -> Mapping[str, object]:
-    """What the set-up's page shows of one of its parts."""
-    state = await steps.service.state()
-    part = state[table]
-    assert isinstance(part, Mapping)
-    return part
-
-
 @pytest.mark.parametrize("typed", ["Alice", "@alice", "https://www.twitch.tv/alice"])
 async def test_a_channel_is_kept_by_its_name(steps: Steps, typed: str) -> None:
     assert (await steps.do("channel", channel=typed))["line"] == "Saved."
     assert load_settings(steps.file).twitch.channel == "alice"
-    assert (await shown(steps, "channel"))["name"] == "alice"
+    assert (await steps.shown("channel"))["name"] == "alice"
 
 
 async def test_the_models_of_a_program_are_listed_by_its_address_as_it_is_typed(
@@ -303,23 +265,23 @@ async def test_the_page_shows_the_character_and_whether_it_is_the_streamers_own(
     steps: Steps,
 ) -> None:
     await steps.do("character", name=" Pat ", persona="dry and kind")
-    character = await shown(steps, "character")
+    character = await steps.shown("character")
     assert (character["name"], character["own"]) == ("Pat", True)
     [first, *_] = presets(in_language("en")).values()
     await steps.do("character", name="Pat", persona=first)
-    assert (await shown(steps, "character"))["own"] is False
+    assert (await steps.shown("character"))["own"] is False
 
 
 async def test_the_page_shows_whether_a_key_is_kept_for_the_model(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
-    assert (await shown(steps, "model"))["key_kept"] is False, "of no model"
+    assert (await steps.shown("model"))["key_kept"] is False, "of no model"
     gemini = ModelSettings(provider=Provider.GEMINI)
     steps.settings._current = msgspec.structs.replace(steps.settings(), model=gemini)
-    assert (await shown(steps, "model"))["key_kept"] is True
+    assert (await steps.shown("model"))["key_kept"] is True
     monkeypatch.delenv("GEMINI_API_KEY")
-    assert (await shown(steps, "model"))["key_kept"] is False
+    assert (await steps.shown("model"))["key_kept"] is False
 
 
 async def test_quit_ends_a_program_that_may_be_ended_after_its_answer(

@@ -1,6 +1,7 @@
 """What the pretend servers of models share: a free port of the loopback interface, queued answers, queued faults."""
 
 import json
+import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -34,7 +35,10 @@ def body(value: object, status: int = 200) -> Fault:
 
 
 class ModelServer(Generic[Asked]):
-    """A server while it is open. `url` is its base address; `seen` is every request that reached a model."""
+    """A server while it is open. `url` is its base address; `seen` is every request that reached a model.
+
+    `host` and `tls` are set before it is opened: where it listens, and its certificate.
+    """
 
     route: ClassVar[str]
     """What requests are posted to."""
@@ -44,6 +48,8 @@ class ModelServer(Generic[Asked]):
     def __init__(self) -> None:
         self.seen: list[Asked] = []
         self.url = ""
+        self.host = "127.0.0.1"
+        self.tls: ssl.SSLContext | None = None
         self._script: deque[str] = deque()
         self._faults: deque[Fault] = deque()
         self._open = AsyncExitStack()
@@ -53,7 +59,10 @@ class ModelServer(Generic[Asked]):
         app = web.Application()
         app.router.add_post(self.route, self._answer)
         app.router.add_get(f"{self.base}/models", self._list_models)
-        self.url = await self._open.enter_async_context(served(app)) + self.base
+        address = await self._open.enter_async_context(
+            served(app, host=self.host, tls=self.tls)
+        )
+        self.url = address + self.base
         return self
 
     async def __aexit__(self, *_error: object) -> None:
