@@ -83,7 +83,21 @@ MODULES = {
     "dates": ("text/dates.py", "tests/text/test_dates.py"),
     "prices": ("settings/prices.py", "tests/settings/test_prices.py"),
     "captions": ("hearing/captions.py", "tests/hearing/test_captions.py"),
-    "setup": ("app/setup.py", "tests/app/test_setup.py"),
+    "setup": (
+        "app/setup.py",
+        (
+            "tests/app/test_setup.py tests/app/test_setup_login.py tests/app/test_setup_model.py"
+            " tests/app/test_setup_parts.py tests/app/test_setup_state.py"
+        ),
+    ),
+    "account": (
+        "app/account.py",
+        "tests/app/test_account.py tests/app/test_setup_login.py",
+    ),
+    "login": (
+        "twitch/login.py",
+        "tests/contract/test_login.py tests/app/test_setup_login.py",
+    ),
 }
 
 

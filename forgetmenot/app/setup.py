@@ -133,11 +133,7 @@ class SetupService:
         except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise InputError(self.say("reason.request_odd")) from None
         generation = self.settings.generation
-        try:
-            answer = await step_function(self, **asdict(values))
-        # A number that SQLite has no room for.
-        except OverflowError:
-            raise InputError(self.say("reason.request_odd")) from None
+        answer = await step_function(self, **asdict(values))
         is_restarting = self.restarts and self.settings.generation != generation
         return {**answer, "restarting": is_restarting}
 
