@@ -23,6 +23,7 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.store.events import END_OF_TIME
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import with_names
+from forgetmenot.text.removal import opens_with_pronoun
 from forgetmenot.text.words import sentences_of
 
 FORMATS = ("youtube", "csv", "edl")
@@ -101,8 +102,13 @@ async def _first_sentences(
         if episode.summary == NOTHING:
             continue
         # One sentence each: a chapter's title has room for no more.
+        is_left_out = False
         for sentence in sentences_of(suppressed.without(episode.summary)):
+            # The "they" of a sentence that is left out would now mean somebody else.
+            if is_left_out and opens_with_pronoun(sentence):
+                continue
             published_sentence = about_the_named(sentence, names)
+            is_left_out = not published_sentence
             if published_sentence:
                 said_at = sentence_times_of[episode.id].get(
                     sentence, episode.started_at

@@ -43,6 +43,7 @@ from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.days import local_time
 from forgetmenot.text.markdown import escape_markdown
 from forgetmenot.text.mentions import ids_in, mention, with_names
+from forgetmenot.text.removal import opens_with_pronoun
 from forgetmenot.text.words import join_sentences, sentences_of, telling_stems
 
 if TYPE_CHECKING:
@@ -431,15 +432,19 @@ def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
     `hearsay`: notes that only others said about their subject.
     """
     sentences = []
+    is_left_out = False
     for sentence in sentences_of(recap):
+        # The "they" of a sentence that is left out would now mean somebody else.
+        if is_left_out and opens_with_pronoun(sentence):
+            continue
         sentence_stems = telling_stems(sentence)
         # None stands for the channel, which any sentence may be about
         subjects = {None, *ids_in(sentence)}
-        repeats_hearsay = any(
+        is_left_out = any(
             note.subject_id in subjects and telling_stems(note.fact) <= sentence_stems
             for note in hearsay
         )
-        if not repeats_hearsay:
+        if not is_left_out:
             sentences.append(sentence)
     return join_sentences(sentences)
 
@@ -451,13 +456,19 @@ def about_the_named(recap: str, names: Mapping[str, str]) -> str:
     others.
     """
     sentences = []
+    is_left_out = False
     for sentence in sentences_of(recap):
+        # The "they" of a sentence that is left out would now mean somebody else.
+        if is_left_out and opens_with_pronoun(sentence):
+            continue
         people = ids_in(sentence)
         nameless = [viewer_id for viewer_id in people if viewer_id not in names]
         owners = set(_OWN_THINGS.findall(sentence))
         # "<@1>'s cat": whoever else is in the sentence, it is about that person's own things
         is_about_theirs = not owners.isdisjoint(nameless)
-        if nameless and (len(people) == 1 or is_about_theirs):
+        is_alone = len(people) == 1
+        is_left_out = bool(nameless) and (is_alone or is_about_theirs)
+        if is_left_out:
             continue
         with_chat = _LISTED.sub(
             lambda listed: _with_chat_last(listed[0], names), sentence

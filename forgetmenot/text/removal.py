@@ -266,7 +266,7 @@ def without_person(text: str, viewer_id: str) -> str:
     was_about_person = False
     for sentence in sentences_of(text):
         # The sentence that named them is gone, and its "they" would now mean somebody else.
-        if was_about_person and _opens_with_pronoun(sentence):
+        if was_about_person and opens_with_pronoun(sentence):
             continue
         rest = _without_person_in(sentence, viewer_id)
         was_about_person = rest != sentence
@@ -275,7 +275,7 @@ def without_person(text: str, viewer_id: str) -> str:
     return join_sentences(sentences)
 
 
-def _opens_with_pronoun(sentence: str) -> bool:
+def opens_with_pronoun(sentence: str) -> bool:
     """Return whether a pronoun stands in a sentence before anybody is mentioned."""
     pronoun = _PRONOUN.search(sentence)
     if pronoun is None:

@@ -208,7 +208,7 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
     await world.regulars("1")
     recap = (
         "<@3> has a new dog. <@3> and <@4> sang. <@1> fought beside <@3>. <@4>'s cat beat <@1>."
-        " <@1> owes money to a bank. Chat voted for Hades."
+        " <@1> owes money to a bank. They hide it. Chat voted for Hades."
     )
     stream = await world.over("1", "3", "4", recap=recap)
     rumour = {"source_kind": SourceKind.REPORTED}
@@ -218,7 +218,9 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
     )
     text = await recap_of(world, stream)
     assert "\n\nChat sang. Alice fought beside chat. Chat voted for Hades.\n\n" in text
-    assert [word for word in ("Somebody", "dog", "cat", "bank") if word in text] == []
+    assert [
+        word for word in ("Somebody", "dog", "cat", "bank", "hide") if word in text
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -231,6 +233,22 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
     ],
 )
 def test_all_who_are_not_named_are_one_chat(recap: str, expected: str) -> None:
+    names = {"1": "Ann", "3": "Cleo"}
+    assert with_names(about_the_named(recap, names), names) == expected
+
+
+@pytest.mark.parametrize(
+    ("recap", "expected"),
+    [
+        ("<@1> won. <@2> has a dog. They named it Rex.", "Ann won."),
+        ("<@1> won. <@2> has a dog. Then <@3> sang.", "Ann won. Then Cleo sang."),
+        ("<@2> has a dog. Chat voted. They won.", "Chat voted. They won."),
+        ("<@1> won. They cheered.", "Ann won. They cheered."),
+    ],
+)
+def test_they_of_a_sentence_that_is_left_out_means_nobody_else(
+    recap: str, expected: str
+) -> None:
     names = {"1": "Ann", "3": "Cleo"}
     assert with_names(about_the_named(recap, names), names) == expected
 
