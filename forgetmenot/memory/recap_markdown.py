@@ -21,7 +21,7 @@ from forgetmenot.errors import StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.memory.time_together import anniversaries
-from forgetmenot.people.handles import names_typed
+from forgetmenot.people.handles import names_typed, streamer_of
 from forgetmenot.people.names import called
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
 from forgetmenot.privacy.hidden_names import only_naming
@@ -31,7 +31,6 @@ from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import (
     action_logs,
     bot_messages,
-    channel_state,
     episodes,
     notes,
     privacy_choices,
@@ -89,9 +88,10 @@ async def people_of(
     attendance = await streams.attendance_at(source, stream.id, lately=lately_since)
     returners = _returners(attendance, settings.people, stream.started_at)
     regulars = _regulars(attendance, returners, settings.people)
-    # the channel's id is its streamer's
-    streamer_id = await channel_state.read(source, "id")
-    nameable_ids = [*regulars, streamer_id]
+    nameable_ids = [*regulars]
+    streamer = await streamer_of(source, settings.twitch.channel)
+    if streamer is not None:
+        nameable_ids.append(streamer.id)
     names, _hidden = await viewers.shown_and_hidden(source, nameable_ids)
     return StreamPeople(attendance, returners, names)
 

@@ -27,7 +27,12 @@ from forgetmenot.privacy import erasure
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import PrivacyService
 from forgetmenot.privacy.suppression_list import suppress
-from forgetmenot.settings.schema import BotSettings, RecapSettings, Settings
+from forgetmenot.settings.schema import (
+    BotSettings,
+    RecapSettings,
+    Settings,
+    TwitchSettings,
+)
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import open_database
 from forgetmenot.store.notes import Stance
@@ -99,7 +104,7 @@ async def boss_night(world: "World") -> int:
         "1", "2", "3", recap="<@9> and <@1> fought the boss. <@3> asked about ladders."
     )
     async with world.db.write() as tx:
-        await channel_state.put(tx, {"id": "9"}, 1)
+        await channel_state.put(tx, {"id": "9", "login": "carol"}, 1)
         await streams.describe(
             tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash"
         )
@@ -114,6 +119,18 @@ async def test_it_says_what_happened_and_how_many_came(
     assert "\n\nCarol and Alice fought the boss.\n\n" in text
     assert "- 3 people wrote.\n- 2 were here for the first time." in text
     assert "Dora" not in text
+
+
+async def test_the_streamer_is_named_before_twitch_has_said_their_id(
+    world: "World",
+) -> None:
+    await world.viewer("3", "dora")
+    await world.regulars("1")
+    stream = await world.over("1", "3", recap="<@3> fought beside <@1>.")
+    twitch = TwitchSettings(channel="dora")
+    settings = msgspec.structs.replace(SETTINGS, twitch=twitch)
+    text = await markdown_of(world.db, stream, settings) or ""
+    assert "\n\nDora fought beside Alice.\n\n" in text
 
 
 async def test_it_has_the_day_as_the_language_writes_it(
