@@ -30,6 +30,7 @@ CREATE INDEX viewers_by_called ON viewers (lower(called)) WHERE called <> '';
 CREATE UNIQUE INDEX viewers_by_login ON viewers (login) WHERE login IS NOT NULL;
 CREATE INDEX viewers_opted_out ON viewers (id) WHERE opted_out_at IS NOT NULL;
 CREATE INDEX viewers_banned    ON viewers (banned_at) WHERE banned_at IS NOT NULL;
+CREATE INDEX viewers_to_erase  ON viewers (erase_at) WHERE erase_at IS NOT NULL;
 -- Who is not hidden: neither opted out nor banned.
 CREATE VIEW shown AS SELECT * FROM viewers WHERE opted_out_at IS NULL AND banned_at IS NULL;
 

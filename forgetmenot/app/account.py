@@ -36,7 +36,6 @@ from forgetmenot.twitch.login import (
 SIGN_IN_EVERY = 10 * SECOND
 # How often the bot's badges are looked at while it may not write: the streamer may make it a moderator.
 BADGES_EVERY = 30 * SECOND
-CHAT_FIRST_S = 1.0
 # Twitch lets them write more messages.
 ROLES_WITH_HIGH_LIMIT = frozenset({Role.MODERATOR, Role.BROADCASTER})
 
@@ -78,22 +77,11 @@ class TwitchAccount(Struct, frozen=True):
 
     async def keep_valid(self) -> None:
         """Keep the bot's log-in valid; never returns."""
-        await self.chat_first()
         await self.login.keep_valid()
 
     async def keep_streamer_valid(self) -> None:
         """Keep the streamer's log-in valid while the settings need it; never returns."""
-        await self.chat_first()
         await self.streamer.keep_valid(self.needs_streamer)
-
-    async def chat_first(self) -> None:
-        """Wait a little until the channel is joined for the first time.
-
-        Whatever asks Twitch imports twitchio, which keeps the processor for a tenth of a second; chat does without it.
-        """
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(CHAT_FIRST_S):
-                await self.chat.joined.wait()
 
     async def sign_in_to_chat(self) -> None:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
@@ -212,7 +200,6 @@ def watch_channel(
     async def look() -> None:
         # Twitch's events may begin or end between two looks.
         looking.every_ms = WHERE_REPORTED if reported() else CHANNEL_STATE_EVERY
-        await account.chat_first()
         if await account.login.exists():
             state = await account.helix.channel_state()
             await bot.channel_is(corrected(state))
@@ -222,7 +209,6 @@ def watch_channel(
             account.chat.look_at_badges()
 
     async def recognise() -> None:
-        await account.chat_first()
         if not await account.login.exists():
             return
         if not bot.me.user_id:

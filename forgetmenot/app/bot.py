@@ -71,7 +71,7 @@ from forgetmenot.secret_store import Account, login_folder
 from forgetmenot.settings.prices import CountsByModel
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, counts, events, streams
-from forgetmenot.store.backup import checked_start, leftovers
+from forgetmenot.store.backup import FileCheck, checked_start, leftovers
 from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.text.words import clear_text_caches
@@ -114,10 +114,10 @@ class Bot:
         account: BotAccount,
         me: BotIdentity,
         models: ModelBuilder | None = None,
-        file_check: asyncio.Task[None],
+        file_check: FileCheck,
     ) -> None:
         self.db = db
-        # of a large memory it is under way; it raises StoreDamaged
+        # of a large memory it is still to be done
         self.file_check = file_check
         self.settings = settings
         self.clock = clock

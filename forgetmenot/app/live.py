@@ -12,7 +12,8 @@ import contextlib
 import gc
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -109,6 +110,8 @@ def on_signals() -> Iterator[StopSignal]:
 STOP_WITHIN_S = 3.6
 # less than the minute that it counts
 LOOK_EVERY = 45 * SECOND
+# how long everything else waits until the channel is joined; it is there sooner, or Twitch cannot be reached
+CHAT_FIRST_S = 3.0
 # a change in the dock is seen while its user still looks at the button
 LOOK_AT_SETTINGS_S = 0.5
 
@@ -181,6 +184,8 @@ async def start_live(
                         raise
                     report(f"{error} Change it in the dock.")
                     await _run(session, trouble=str(error))
+                # what this bot leaves must not be frozen with the next one (`short_pauses`)
+                gc.collect()
 
 
 async def _run(session: _Session, trouble: str = "") -> None:
@@ -231,7 +236,7 @@ async def _run(session: _Session, trouble: str = "") -> None:
 
         async def back_up() -> None:
             # a copy of a damaged memory must not push out a good one
-            await asyncio.shield(bot.file_check)
+            await bot.file_check.passed()
             await backups.run_pass()
 
         # tasks that would delay the start: backups, and the viewers and notes that a reply will need
@@ -354,8 +359,17 @@ async def _live(
     try:
         with short_pauses():
             async with asyncio.TaskGroup() as group:
-                tasks = bot.tasks.start(group)
-                file_check = _await_file_check(bot)
+                tasks = []
+                if chat is not None:
+                    reading = keep_going(
+                        "reading",
+                        lambda: _read(bot, session.clock, chat),
+                        but=(TwitchRefused,),
+                    )
+                    tasks.append(group.create_task(reading, name="reading"))
+                chat_first = partial(_joined_or_late, chat)
+                tasks += bot.tasks.start(group, after=chat_first)
+                file_check = _after(chat_first, bot.file_check.passed)
                 tasks.append(group.create_task(file_check, name="file check"))
                 parts: list[Task] = []
                 if account is not None:
@@ -363,15 +377,8 @@ async def _live(
                     parts.append(("log-in", account.keep_streamer_valid))
                 parts += stream.tasks(account)
                 for name, work in parts:
-                    tasks.append(group.create_task(keep_going(name, work)))
-                if chat is not None:
-                    # last, so that the tasks that writing depends on run when the first line comes
-                    reading = keep_going(
-                        "reading",
-                        lambda: _read(bot, session.clock, chat),
-                        but=(TwitchRefused,),
-                    )
-                    tasks.append(group.create_task(reading, name="reading"))
+                    part = _after(chat_first, partial(keep_going, name, work))
+                    tasks.append(group.create_task(part))
                 await session.until_changed()
                 for task in tasks:
                     task.cancel()
@@ -390,9 +397,26 @@ async def _live(
             )
 
 
-async def _await_file_check(bot: Bot) -> None:
-    """End when the whole file was read. Raises StoreDamaged, which stops the bot."""
-    await asyncio.shield(bot.file_check)
+async def _joined_or_late(chat: IrcConnection | None) -> None:
+    """Wait a little until the channel is joined for the first time.
+
+    Whatever else a bot does at its start takes the processor from that: twitchio alone, which is imported for the first
+    question to Twitch, a tenth of a second, and the check of a large memory seconds.
+    """
+    if chat is None:
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(CHAT_FIRST_S):
+            await chat.joined.wait()
+
+
+async def _after(
+    first: Callable[[], Awaitable[None]],
+    work: Callable[[], Awaitable[None]],
+) -> None:
+    """Do some work when something else has ended."""
+    await first()
+    await work()
 
 
 async def _read(
@@ -440,7 +464,6 @@ def short_pauses() -> Iterator[None]:
     before = sys.getswitchinterval()
     thresholds = gc.get_threshold()
     sys.setswitchinterval(SWITCH_S)
-    gc.collect()
     # what is imported and wired by now lives until the end: no later collection walks over it
     gc.freeze()
     gc.set_threshold(YOUNG, *thresholds[1:])

@@ -95,16 +95,25 @@ class PeriodicTasks:
         task = tasks_by_name[name]
         await task.do(self._clock.now())
 
-    def start(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
-        """Run each in an asyncio task of its own."""
+    def start(
+        self,
+        group: asyncio.TaskGroup,
+        after: Callable[[], Awaitable[object]],
+    ) -> list[asyncio.Task[None]]:
+        """Run each in an asyncio task of its own, from when `after` has returned."""
         running = []
         for task in self.all:
-            work = self._run_for_ever(task)
+            work = self._run_for_ever(task, after)
             asyncio_task = group.create_task(work, name=task.name)
             running.append(asyncio_task)
         return running
 
-    async def _run_for_ever(self, task: PeriodicTask) -> None:
+    async def _run_for_ever(
+        self,
+        task: PeriodicTask,
+        after: Callable[[], Awaitable[object]],
+    ) -> None:
+        await after()
         while True:
             wait = task.left(self._clock.now())
             await self._clock.sleep(wait)

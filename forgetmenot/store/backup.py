@@ -263,7 +263,7 @@ def check(path: Path) -> None:
 
 # Below this number of notes, summaries and people a loss cannot be detected.
 FEWEST = 10
-# A file of at least this size (bytes) is read as a whole while the bot already runs: it takes seconds.
+# A memory of at least this size (bytes) is read as a whole while the bot already runs: it takes seconds.
 CHECKED_BESIDE_THE_START = 100_000_000
 _COUNTS = """
     SELECT (
@@ -298,36 +298,57 @@ async def counts(source: Source) -> Counts:
     return Counts(*(await source.rows(_COUNTS))[0])
 
 
-@contextlib.asynccontextmanager
-async def checked_start(db: Database) -> AsyncIterator[asyncio.Task[None]]:
-    """See that the memory is whole, and holds what its newest copy holds. Raises StoreDamaged, StoreError.
+class FileCheck:
+    """Sees that the memory's file is whole, and holds what its newest copy holds.
 
-    Gives the check of the whole file. That of a large one goes on beside the start, and whoever awaits it gets the
-    same errors. It ends with the context.
+    Both take seconds for a large memory, so that one is checked when `passed` is first awaited, beside whatever else
+    is done then.
     """
-    copies = copies_of(db.path)
-    newest = copies[0] if copies else None
-    way_out = "There is no backup."
-    if newest is not None:
-        command = f"forgetmenot memory restore {quoted(newest)}"
-        way_out = f"Restore the newest backup with `{command}`."
-    # Begun first, so that it reads while the counts are compared.
-    whole_file = asyncio.create_task(_check_whole_file(db, way_out))
-    try:
-        if db.path.stat().st_size < CHECKED_BESIDE_THE_START:
-            await whole_file
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._checking: asyncio.Task[None] | None = None
+
+    async def passed(self) -> None:
+        """Return when the memory was found whole. Raises StoreDamaged, StoreError."""
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._check(), name="file check")
+        await asyncio.shield(self._checking)
+
+    async def aclose(self) -> None:
+        """Break the check off."""
+        if self._checking is not None:
+            self._checking.cancel()
+            await asyncio.gather(self._checking, return_exceptions=True)
+
+    async def _check(self) -> None:
+        db = self._db
+        copies = copies_of(db.path)
+        newest = copies[0] if copies else None
+        way_out = "There is no backup."
+        if newest is not None:
+            command = f"forgetmenot memory restore {quoted(newest)}"
+            way_out = f"Restore the newest backup with `{command}`."
+        damage = await db.damage()
+        if damage:
+            raise errors.StoreDamaged(f"{db.path} is damaged ({damage}). {way_out}")
         if newest is not None:
             await _check_counts(db, newest, way_out)
-        yield whole_file
+
+
+@contextlib.asynccontextmanager
+async def checked_start(db: Database) -> AsyncIterator[FileCheck]:
+    """See that a memory is whole before it is used; a large one may be used before. Raises StoreDamaged, StoreError.
+
+    Gives the check, which is broken off at the end of the block. A large memory that was emptied is no large one.
+    """
+    check = FileCheck(db)
+    try:
+        if await db.bytes_used() < CHECKED_BESIDE_THE_START:
+            await check.passed()
+        yield check
     finally:
-        whole_file.cancel()
-        await asyncio.gather(whole_file, return_exceptions=True)
-
-
-async def _check_whole_file(db: Database, way_out: str) -> None:
-    damage = await db.damage()
-    if damage:
-        raise errors.StoreDamaged(f"{db.path} is damaged ({damage}). {way_out}")
+        await check.aclose()
 
 
 async def _check_counts(

@@ -438,6 +438,13 @@ class Database(Source):
         since_connected = int(await self.value("PRAGMA data_version"))
         return self.times_put_back * 2**40 + since_connected
 
+    async def bytes_used(self) -> int:
+        """Return the size of what is stored, without the free pages that deleted rows leave in the file."""
+        pages = int(await self.value("PRAGMA page_count"))
+        free_pages = int(await self.value("PRAGMA freelist_count"))
+        page_size = int(await self.value("PRAGMA page_size"))
+        return (pages - free_pages) * page_size
+
     async def damage(self) -> str:
         """Return the first damage that SQLite finds in the file; "" if it finds none. Raises StoreError.
 

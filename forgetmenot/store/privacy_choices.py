@@ -85,15 +85,18 @@ async def hide_for_erasure(
     return await tx.execute(sql, (at, viewer_id, newer)) > 0
 
 
+# Asked each minute: `> 0` and `+` have SQLite look into two small indexes. Else it reads every viewer.
+_DUE = """
+    SELECT id
+    FROM viewers
+    WHERE erase_at > 0 OR banned_at <= ?
+    ORDER BY +id
+"""
+
+
 async def erasures_due(source: Source, now: int) -> list[str]:
     """Return the ids of viewers whose erasure is not finished, or who were banned seven days ago."""
-    sql = """
-        SELECT id
-        FROM viewers
-        WHERE erase_at IS NOT NULL OR banned_at <= ?
-        ORDER BY id
-    """
-    return await source.column(sql, (now - BANNED_FOR,))
+    return await source.column(_DUE, (now - BANNED_FOR,))
 
 
 # ── opting out ────────────────────────────────────────────────────────────────────────

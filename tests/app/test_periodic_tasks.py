@@ -52,6 +52,23 @@ async def test_a_failure_is_told_once_tried_again_ever_later_and_stops_no_other(
     assert not tasks.all[0].trouble
 
 
+async def test_no_task_runs_before_what_comes_first() -> None:
+    bell = Bell()
+    joined = asyncio.Event()
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        tasks = PeriodicTasks(ManualClock(), [task(bell), task(bell)])
+        running = tasks.start(group, after=joined.wait)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert bell.rung == 0
+        joined.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert bell.rung == 2
+        for each in running:
+            each.cancel()
+
+
 def test_a_clock_that_is_set_back_holds_up_no_chore() -> None:
     task = PeriodicTask("one", MINUTE, asyncio.Event().wait, due_at=5 * MINUTE)
     assert task.left(5 * MINUTE - 10) == 10

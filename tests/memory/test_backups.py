@@ -772,15 +772,42 @@ async def test_a_large_memory_is_checked_beside_the_start_and_damage_ends_it(
 ) -> None:
     monkeypatch.setattr(backup, "CHECKED_BESIDE_THE_START", 0)
     async with open_bot(forty, settings=lambda: NO_SETTINGS, clock=clock) as bot:
-        await bot.file_check
+        await bot.file_check.passed()
     _damage_a_table(forty)
     async with open_bot(forty, settings=lambda: NO_SETTINGS, clock=clock) as bot:
         with pytest.raises(StoreDamaged, match="no backup"):
-            await bot.file_check
+            await bot.file_check.passed()
+        with pytest.raises(StoreDamaged, match="no backup"):
+            await bot.file_check.passed()
     settings = LiveSettings(Settings(dock=DockSettings(port=0)))
     with pytest.raises(StoreDamaged, match="no backup"):
         await asyncio.wait_for(start_live(settings, lambda _channel: forty, print), 60)
     assert copies_of(forty) == []
+
+
+async def test_a_large_memory_that_was_emptied_is_refused_before_it_is_used(
+    forty: Path,
+    clock: ManualClock,
+    copied_once: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with contextlib.closing(sqlite3.connect(forty)) as db:
+        [page_size] = db.execute("PRAGMA page_size").fetchone()
+    pages = forty.stat().st_size // page_size
+    # the pages of a large table, which stay in the file when its rows are deleted
+    _sql(
+        forty,
+        "INSERT INTO never_mention (words, at) VALUES (hex(zeroblob(1000000)), 1)",
+    )
+    _sql(forty, EMPTIED_ROWS)
+    _sql(forty, "DELETE FROM never_mention")
+    limit = (pages + 10) * page_size
+    assert forty.stat().st_size > 2 * limit
+    monkeypatch.setattr(backup, "CHECKED_BESIDE_THE_START", limit)
+    with pytest.raises(StoreDamaged, match="forgetmenot memory restore"):
+        async with keeping(forty, clock):
+            pass
+    assert copies_of(forty) == [copied_once]
 
 
 async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(
