@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import aiohttp
@@ -262,6 +263,21 @@ async def test_a_note_is_not_edited_by_you_if_its_editor_is_hidden(
     await page.reload()
     await expect(card).to_contain_text("edited")
     await expect(card).not_to_contain_text("edited by")
+
+
+async def test_a_line_that_was_not_answered_says_so_once(
+    demo: DemoBot, page: Page
+) -> None:
+    await demo.hear("heidi", "@forgetmenot what is my cat called?")
+    async with demo.bot.db.write() as tx:
+        await tx.execute(
+            "UPDATE bot_messages SET status = 'silent', text = '', detail = ?"
+            " WHERE id = (SELECT max(id) FROM bot_messages)",
+            (reason("too_late"),),
+        )
+    await page.reload()
+    silent = page.locator(".item.reply.silent .text").last
+    await expect(silent).to_have_text(re.compile(r"Heidi\s*no reply\s*too late$"))
 
 
 async def test_a_wrong_reply_is_corrected_from_its_why(

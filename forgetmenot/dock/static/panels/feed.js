@@ -142,7 +142,7 @@ function line(item, items) {
 
 function reply(item) {
   const detail = item.detail && h("span", { class: "meta" }, ` ${item.detail}`);
-  const missing = h("span", { class: "meta" }, t(item.status === "sent" ? "why.text_gone" : "status.silent"));
+  const missing = item.status === "sent" && h("span", { class: "meta" }, t("why.text_gone")); // its status says why any other has no text
   return h("div", { class: `item reply ${item.status}` }, when(item),
     text(h("b", {}, state.now?.name), item.who && [" → ", nameLink(item)], " ", item.status !== "sent" && chip(t(`status.${item.status}`), item.status), " ",
       item.text || missing, item.status !== "sent" && detail, item.points && h("span", { class: "meta" }, ` ${t("now.points")}`)),
