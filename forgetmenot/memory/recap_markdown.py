@@ -22,7 +22,7 @@ from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.memory.time_together import anniversaries
 from forgetmenot.people.handles import names_typed, streamer_of
-from forgetmenot.people.names import called
+from forgetmenot.people.names import called, index_of
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
 from forgetmenot.privacy.hidden_names import only_naming
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
@@ -122,7 +122,7 @@ async def markdown_of(
     people = _people_lines(attendance, returners, names, say)
     people += _anniversary_lines(occasions, names, say)
 
-    page = _Page(source, stream, settings, names, suppressed)
+    page = _Page(source, stream, settings, attendance, names, suppressed)
     sections = await page.head(hearsay)
     sections.append(_section(say("recap.people"), people))
     sections += await page.lists(certain_notes)
@@ -163,13 +163,14 @@ def _regulars(
 
 
 class _Page:
-    """The parts of one recap. `names`: by id, the names of those who may be named."""
+    """The parts of one recap. `names`: by id, the names of those who may be named. `attendance`: by id, who came."""
 
     def __init__(
         self,
         source: Source,
         stream: Stream,
         settings: Settings,
+        attendance: Mapping[str, Attendance],
         names: Mapping[str, str],
         suppressed: SuppressionFilter,
     ) -> None:
@@ -179,6 +180,7 @@ class _Page:
         # only a stream that is over gets a recap, so it has an end
         self._ended_at = stream.ended_at or stream.started_at
         self._settings = settings
+        self._attendance = attendance
         self._names = names
         self._suppressed = suppressed
 
@@ -288,8 +290,16 @@ class _Page:
             self._ended_at,
             QUOTES_READ,
         )
+        texts = [text for text, _viewer_id in answers]
+        index = await index_of(self._source, texts, present=self._attendance.keys())
         quotable = []
         for text, viewer_id in answers:
+            # by a short form or a nickname as well: "Lumi" is Lumi_X
+            named_ids = set[str]()
+            for naming in index.namings(text):
+                named_ids.update(naming.viewer_ids)
+            if not named_ids <= self._names.keys():
+                continue
             named_text = with_names(text, self._names)
             allowed_text = await only_naming(self._source, named_text, self._names)
             # with "somebody" in the place of a name it would be no quote

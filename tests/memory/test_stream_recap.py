@@ -199,9 +199,15 @@ async def test_it_quotes_what_was_called_good_or_led_on_and_nothing_else(
 
 async def test_no_quote_has_somebody_in_the_place_of_a_name(world: "World") -> None:
     await world.viewer("3", "foxface")
+    await world.viewer("4", "lumi_x")
+    await world.viewer("5", "deborah77")
     await world.regulars("1")
-    stream = await world.over("1", "3", recap="<@1> fought the boss.")
+    stream = await world.over("1", "3", "4", "5", recap="<@1> fought the boss.")
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET called = 'Trixi' WHERE id = '5'")
     at = world.clock.now() - MINUTE
+    for private in ("Lumi works at a hospital.", "Trixi sold a car."):
+        await bot_said(world, private, viewer_id="1", outcome="good", at=at)
     await bot_said(
         world,
         "Foxface raided us with 5000 people.",
@@ -215,6 +221,8 @@ async def test_no_quote_has_somebody_in_the_place_of_a_name(world: "World") -> N
     text = await recap_of(world, stream)
     assert "> Alice fell off the ladder." in text
     assert "raided us" not in text
+    assert "hospital" not in text
+    assert "sold a car" not in text
 
 
 async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
