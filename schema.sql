@@ -338,7 +338,7 @@ CREATE TABLE bot_messages (
     prompt_json      TEXT    NOT NULL DEFAULT '{}',  -- sections with row ids, dropped, shed; no chat text
     filters_json     TEXT    NOT NULL DEFAULT '[]',  -- which filters changed it
     notes_json       TEXT    NOT NULL DEFAULT '[]',  -- ids of the notes that it used
-    outcome          TEXT    NOT NULL DEFAULT ''     -- how it was taken: good, bad, deleted; '' unknown
+    outcome          TEXT    NOT NULL DEFAULT ''     -- how it was taken: good, bad, deleted, asked_again; '' unknown
 ) STRICT;
 CREATE INDEX bot_messages_by_time   ON bot_messages (at);
 CREATE INDEX bot_messages_by_viewer ON bot_messages (viewer_id, at);

@@ -41,7 +41,8 @@ model says it used; `of` says what a row is; `text` is the row as it reads today
 RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", "limit"?}; each is answered, in order:
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 EVALUATE_KEYS = """In JSON `outcomes` counts replies: good or bad (rated), deleted, corrected (a used note changed in
-ten minutes), asked_again (by the same viewer within two), silence (nothing followed). `ranks`: used notes by place."""
+ten minutes), asked_again (the same, by the same viewer, within two), silence (none of these). `ranks`: used notes by
+place."""
 # A sum without every price would look smaller than what is billed.
 NO_PRICES = (
     "No prices are set, so there is no sum in money: see [prices] in the settings."

@@ -47,7 +47,7 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, privacy_choices
+from forgetmenot.store import bot_messages, privacy_choices, reply_outcomes
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
@@ -330,6 +330,10 @@ class ReplyEngine:
                 trigger=trigger.kind,
                 mode=settings.bot.mode,
             )
+            if viewer_id is not None:
+                await reply_outcomes.mark_asked_again(
+                    tx, viewer_id, trigger.question, trigger.event.at
+                )
         return PendingReply(trigger, settings, reply_id, keeps_text=not leaves_nothing)
 
     async def _in_turn(self, pending: PendingReply) -> Reply:

@@ -344,7 +344,7 @@ LED_ON_WITHIN = 3 * MINUTE
 _BEST = """
 SELECT m.text, m.viewer_id FROM bot_messages m
 WHERE m.status = 'sent' AND m.text <> '' AND m.viewer_id IS NOT NULL AND m.at BETWEEN :since AND :until
-    AND m."trigger" NOT IN ('command', 'notice') AND m.outcome NOT IN ('bad', 'deleted')
+    AND m."trigger" NOT IN ('command', 'notice') AND m.outcome NOT IN ('bad', 'deleted', 'asked_again')
     AND NOT EXISTS (SELECT 1 FROM action_logs a WHERE a.bot_message_id = m.id AND a.status NOT IN ('done', 'undone'))
     AND (m.outcome = 'good' OR EXISTS (SELECT 1 FROM bot_messages n WHERE n.viewer_id = m.viewer_id
         AND n.at > m.at AND n.at <= m.at + :led_on AND n."trigger" NOT IN ('command', 'notice')))
@@ -360,7 +360,8 @@ async def best_answers(
 ) -> list[tuple[str, str]]:
     """Its best answers in that time, and to whom: those called good, then those that the asker went on from.
 
-    None that was called bad or deleted, and none with an action that was not done: that is a refusal, or a request.
+    None that was called bad or deleted or after which the same was asked again, and none with an action that was not
+    done: that is a refusal, or a request.
     """
     values = {"since": since, "until": until, "led_on": LED_ON_WITHIN, "limit": limit}
     return [(row[0], row[1]) for row in await source.rows(_BEST, values)]

@@ -1,7 +1,8 @@
 """How the bot's replies were taken, by what happened after each: read from the trail that a reply leaves.
 
 A reply counts once. What a person did with it comes first (rated good or bad, deleted); then what followed: a note that
-it used was replaced or removed within ten minutes, or the same viewer asked again within two. Of replies whose rows are
+it used was replaced or removed within ten minutes, or the same viewer asked the same again within two. (That is marked
+when it happens: the lines of chat, by whose words it is known, are deleted after a day.) Of replies whose rows are
 deleted the weeks keep their counts (`reply_weeks`). Answers to commands are no replies here.
 """
 
@@ -18,9 +19,12 @@ import msgspec
 from forgetmenot.durations import MINUTE
 from forgetmenot.store.database import Database, Source, Transaction, separate_reader
 from forgetmenot.text.days import day_of
+from forgetmenot.text.words import telling_stems
 
 CORRECTED_WITHIN = 10 * MINUTE
 ASKED_AGAIN_WITHIN = 2 * MINUTE
+# A question that has more than this share of its words from an earlier one is the same again.
+SAME_SHARE = 0.5
 
 
 class ReplyOutcome(StrEnum):
@@ -28,23 +32,33 @@ class ReplyOutcome(StrEnum):
 
     GOOD = "good"
     SILENCE = "silence"  # nobody said anything about it
-    ASKED_AGAIN = "asked_again"
+    ASKED_AGAIN = "asked_again"  # the same viewer asked the same question again
     CORRECTED = "corrected"
     BAD = "bad"
     DELETED = "deleted"
 
 
 _COMMANDS = "('command', 'notice')"
-# Both subqueries begin with an index: of a note's history, and of a viewer's replies by their
-# times.
 _JUDGED = f"""
 SELECT m.id, m.at, m.outcome, m.notes_json, m.prompt_json,
     EXISTS (SELECT 1 FROM json_each(m.notes_json) u JOIN note_changes c ON c.note_id = u.value
         WHERE c.at > m.at AND c.at <= m.at + {CORRECTED_WITHIN} AND c.to_status IN ('superseded', 'retracted'))
-        AS corrected,
-    EXISTS (SELECT 1 FROM bot_messages n WHERE n.viewer_id = m.viewer_id AND n.id <> m.id
-        AND n.at > m.at AND n.at <= m.at + {ASKED_AGAIN_WITHIN} AND n."trigger" NOT IN {_COMMANDS}) AS asked_again
+        AS corrected
 FROM bot_messages m WHERE m.status = 'sent' AND m."trigger" NOT IN {_COMMANDS}
+"""
+
+
+# The last reply to a viewer, with the line that it answers.
+_LAST_ANSWERED = f"""
+SELECT m.id, e.text
+FROM bot_messages m
+JOIN events e ON e.key = line_key(m.event_id)
+WHERE m.viewer_id = ?
+    AND m.at >= ?
+    AND m.status = 'sent'
+    AND m."trigger" NOT IN {_COMMANDS}
+ORDER BY m.at DESC, m.id DESC
+LIMIT 1
 """
 
 
@@ -75,6 +89,29 @@ def week_of(at: int, zone: str) -> str:
     return (day - timedelta(days=day.weekday())).isoformat()
 
 
+async def mark_asked_again(
+    tx: Transaction,
+    viewer_id: str,
+    question: str,
+    at: int,
+) -> None:
+    """Mark the last reply to a viewer as one after which they asked the same again, if this question (at, ms) does."""
+    row = await tx.row(_LAST_ANSWERED, (viewer_id, at - ASKED_AGAIN_WITHIN))
+    if row is None or not _is_same_question(question, row["text"]):
+        return
+    await tx.execute(
+        "UPDATE bot_messages SET outcome = ? WHERE id = ? AND outcome = ''",
+        (ReplyOutcome.ASKED_AGAIN.value, row["id"]),
+    )
+
+
+def _is_same_question(question: str, earlier_line: str) -> bool:
+    """Return whether most of a question's telling words stand in an earlier line."""
+    question_stems = telling_stems(question)
+    shared_stems = question_stems & telling_stems(earlier_line)
+    return len(shared_stems) > SAME_SHARE * len(question_stems)
+
+
 async def judged(db: Database) -> list[JudgedReply]:
     """Return the replies that are still kept, oldest first, read beside whatever else is done. Raises StoreError."""
     return await asyncio.to_thread(_read_judged, db.path)
@@ -88,34 +125,28 @@ def _read_judged(path: Path) -> list[JudgedReply]:
 
 def _judged(row: Sequence[object]) -> JudgedReply:
     """Return a reply with its outcome, and the ranks of the notes that it used among those shown."""
-    reply_id, at, outcome, notes_json, prompt_json, corrected, asked_again = row
+    reply_id, at, outcome, notes_json, prompt_json, corrected = row
     used_notes = msgspec.json.decode(str(notes_json), type=list[int])
     rank_of = _notes_shown(str(prompt_json))
     ranks = tuple(rank_of[note] for note in used_notes if note in rank_of)
     return JudgedReply(
         int(str(reply_id)),
         int(str(at)),
-        _outcome(
-            str(outcome), corrected=bool(corrected), asked_again=bool(asked_again)
-        ),
+        _outcome(str(outcome), corrected=bool(corrected)),
         len(rank_of),
         ranks,
     )
 
 
-def _outcome(
-    rated: str,
-    *,
-    corrected: bool,
-    asked_again: bool,
-) -> ReplyOutcome:
+def _outcome(stored_outcome: str, *, corrected: bool) -> ReplyOutcome:
+    """Return how a reply was taken, by the outcome in its row and whether a note that it used was corrected."""
     # In this order: what a person did comes before what followed, and a correction before a
     # question.
-    if rated:
-        return ReplyOutcome(rated)
+    if stored_outcome not in {"", ReplyOutcome.ASKED_AGAIN}:
+        return ReplyOutcome(stored_outcome)
     if corrected:
         return ReplyOutcome.CORRECTED
-    if asked_again:
+    if stored_outcome:
         return ReplyOutcome.ASKED_AGAIN
     return ReplyOutcome.SILENCE
 

@@ -26,6 +26,30 @@ async def test_the_same_event_is_answered_once(stage: Stage) -> None:
     assert len(stage.said) == 1
 
 
+@pytest.mark.parametrize(
+    ("next_question", "seconds_later", "outcome"),
+    [
+        ("@forgetmenot_bot what is my cat called", 60, "asked_again"),
+        ("@forgetmenot_bot no, I mean: how is the cat called?", 60, "asked_again"),
+        ("@forgetmenot_bot what is my cat called", 150, ""),
+        ("@forgetmenot_bot how old is my cat?", 60, ""),
+        ("@forgetmenot_bot thank you!", 60, ""),
+    ],
+)
+async def test_whoever_asks_the_same_again_was_not_answered(
+    stage: Stage,
+    settle: Move,
+    next_question: str,
+    seconds_later: int,
+    outcome: str,
+) -> None:
+    """A talk that goes on says nothing against the answer."""
+    first = await stage.reply("@forgetmenot_bot what is my cat called?")
+    await settle(seconds_later * 1_000)
+    await stage.reply(next_question)
+    assert (await stage.row(first.id)).outcome == outcome
+
+
 async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(
     stage: Stage, settle: Move
 ) -> None:

@@ -257,9 +257,13 @@ async def put_replies(db: Database) -> None:
             ("1", 0, {"outcome": "good", "notes_json": "[2]"}),
             ("2", 0, {"outcome": "bad"}),
             ("3", 0, {"outcome": "deleted"}),
-            ("1", HOUR, {"notes_json": "[3, 99]"}),  # corrected
-            ("2", HOUR, {}),  # asked again …
-            ("2", HOUR + MINUTE, {}),  # … and then nobody said anything
+            (
+                "1",
+                HOUR,
+                {"notes_json": "[3, 99]", "outcome": "asked_again"},
+            ),  # corrected
+            ("2", HOUR, {"outcome": "asked_again"}),
+            ("2", HOUR + MINUTE, {}),  # nobody said anything
             ("3", HOUR, {"notes_json": "[2]"}),  # changed a minute too late
             ("3", HOUR, {"status": "shadow"}),
             ("3", HOUR, {"trigger": "command"}),
