@@ -63,10 +63,21 @@ ASIDE = ".other-"
 # The name in channel_state of how many privacy requests were carried out, and the mark of their file.
 CARRIED_OUT = "privacy_requests"
 
+
+def _as_json(values: Iterable[object]) -> str:
+    """Return values as a JSON list."""
+    listed = list(values)
+    try:
+        return msgspec.json.encode(listed).decode()
+    except (UnicodeEncodeError, TypeError):
+        # a lone surrogate, which chat may hold, or a subclass of str: the slower writer takes both
+        return json.dumps(listed)
+
+
 # Values of these types may be parameters, so that no caller writes the JSON for json_each (?).
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
 for _many in _MANY:
-    sqlite3.register_adapter(_many, lambda values: json.dumps(list(values)))
+    sqlite3.register_adapter(_many, _as_json)
 sqlite3.register_adapter(dict, json.dumps)
 
 # What SQLite raises for a row that breaks a rule of the schema, or a value that it cannot store.

@@ -338,3 +338,15 @@ def test_rebuilding_the_file_takes_no_memory_of_its_size(tmp_path: Path) -> None
     assert [
         path.name for path in tmp_path.iterdir() if path.name.startswith("etilqs")
     ] == []
+
+
+@pytest.mark.parametrize("text", ["alice", "ä ü", 'a "quote"', "half \ud83d a pair"])
+async def test_a_list_is_read_whatever_its_texts_hold(db: Database, text: str) -> None:
+    class Login(str):
+        """A text of another class."""
+
+        __slots__ = ()
+
+    values = [text, Login("bob"), 7, None]
+    lengths = await db.column("SELECT length(value) FROM json_each(?)", (values,))
+    assert lengths == [len(text), 3, 1, None]
