@@ -61,13 +61,16 @@ def query_of(
     # scripts without spaces have no words between spaces, so each of their signs is searched, too
     typed_words = words(without_greeting(text)) + ideographs(text)
     foreign_stopwords = foreign_stopwords_in(typed_words)
-    ignored = _ignored_words(names, is_english=not foreign_stopwords)
+    ignored = _IGNORED_ELSEWHERE if foreign_stopwords else _IGNORED_IN_ENGLISH
+    words_of_names: set[str] = set()
+    for name in names:
+        words_of_names.update(words(name))
     weights: dict[str, float] = {}
     for word in words(context):
-        if word not in ignored:
+        if word not in ignored and word not in words_of_names:
             weights[word] = LOW_WEIGHT
     for word in typed_words:
-        if word in ignored:
+        if word in ignored or word in words_of_names:
             continue
         # a word of hiragana alone is mostly an ending or a particle
         is_stopword = word in foreign_stopwords or is_hiragana(word)
@@ -76,12 +79,3 @@ def query_of(
     if telling and telling <= NEWEST:
         return Query(is_general=True, newest=True, zone=zone)
     return Query(weights, asked_time(text), is_general=not telling, zone=zone)
-
-
-def _ignored_words(names: Iterable[str], *, is_english: bool) -> frozenset[str]:
-    """Return the words that no query contains: stopwords, filler and the words of these names."""
-    words_of_names: set[str] = set()
-    for name in names:
-        words_of_names.update(words(name))
-    small_words = _IGNORED_IN_ENGLISH if is_english else _IGNORED_ELSEWHERE
-    return small_words | words_of_names

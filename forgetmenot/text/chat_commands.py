@@ -105,6 +105,9 @@ def spoken_text(text: str) -> str:
 
 def is_command(text: str) -> bool:
     """Return whether a line is a command to some bot ("!so alice", "@bot !help"), not "!!!"."""
+    # asked of every line of chat, and most have no mark
+    if "!" not in text and "！" not in text:
+        return False
     line = without_names_in_front(text).lstrip()
     has_mark = line.startswith(("!", "！"))
     return has_mark and line[1:2].isalpha()

@@ -48,6 +48,7 @@ def day_of(ms: int, zone: str) -> date:
     return local_time(ms, zone).date()
 
 
+@lru_cache(maxsize=256)
 def start_of_day(day: date, zone: str) -> int:
     """Return when a day begins (ms). Where its midnight is skipped, when the clocks change."""
     valid_day = min(day, _LAST_DAY)

@@ -168,28 +168,50 @@ def name_words(login: str, display_name: str) -> frozenset[str]:
     return name_parts(login, display_name) | whole_names
 
 
+class _Token(NamedTuple):
+    """A mention, a word or a run of letters without spaces: the one that it is, and the others empty.
+
+    `keys`: a word as the index of names may have it. `start`: its place in the text.
+    """
+
+    mention: str
+    word: str
+    run: str
+    is_behind_at: bool
+    keys: tuple[str, ...]
+    start: int
+
+
 class _Line:
-    """A text and the language it is in."""
+    """A text, the language it is in, and what in it may name somebody."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.language = line_language(text)
+        tokens = []
+        for match in _TOKEN.finditer(text):
+            word = match["word"] or ""
+            token = _Token(
+                mention=match["mention"] or "",
+                word=word,
+                run=match["run"] or "",
+                is_behind_at=match["at"] is not None,
+                keys=_keys_of_word(word) if word else (),
+                start=match.start(),
+            )
+            tokens.append(token)
+        self.tokens = tuple(tokens)
 
-    def kind_of(
-        self,
-        token: re.Match[str],
-        key: str,
-        kind_of: KindOf,
-    ) -> WordKind:
+    def kind_of(self, token: _Token, kind_of: KindOf) -> WordKind:
         """Return what a word of the line is before it is a name: behind an @ it is nothing else."""
-        if token["at"]:
+        if token.is_behind_at:
             return WordKind.NO_WORD
-        kind = kind_of(key, self.language)
+        kind = kind_of(token.keys[0], self.language)
         if kind is WordKind.ORDINARY and self._has_capital_of_name(token):
             return WordKind.BORROWED
         return kind
 
-    def _has_capital_of_name(self, token: re.Match[str]) -> bool:
+    def _has_capital_of_name(self, token: _Token) -> bool:
         """Return whether a capital in the middle of a sentence shows a name.
 
         English and German write other words with one, too.
@@ -198,14 +220,21 @@ class _Line:
             return False
         if is_german(self.text):
             return False
-        text_before = self.text[: token.start()]
+        text_before = self.text[: token.start]
         sentence_before = _ADDRESSED.sub("", text_before).rstrip()
         opens_sentence = not sentence_before or sentence_before[-1] in ".!?…:"
         if opens_sentence:
             return False
-        word: str = token["word"]
+        word = token.word
         # As "Olli", and not as "LOL".
         return word[:1].isupper() and word[1:].islower()
+
+
+# Whom a message names is asked half a dozen times for one prompt.
+@text_cache(64)
+def _line_of(text: str) -> _Line:
+    """Return a text with what in it may name somebody; kept for the next question about it."""
+    return _Line(text)
 
 
 def keys_in(texts: Iterable[str], kind_of: KindOf) -> NameKeys:
@@ -213,19 +242,19 @@ def keys_in(texts: Iterable[str], kind_of: KindOf) -> NameKeys:
     exact: set[str] = set()
     short: set[str] = set()
     for text in texts:
-        line = _Line(text)
-        for token in _TOKEN.finditer(text):
-            if token["run"]:
-                exact |= pieces_of_run(token["run"])
-            if not token["word"]:
+        line = _line_of(text)
+        for token in line.tokens:
+            if token.run:
+                exact |= pieces_of_run(token.run)
+            if not token.word:
                 continue
-            keys = _keys_of_word(token["word"])
-            kind = line.kind_of(token, keys[0], kind_of)
+            keys = token.keys
+            kind = line.kind_of(token, kind_of)
             # A common word is a name only behind an @: it is not looked up.
             if kind is not WordKind.COMMON:
                 exact.update(keys)
             # Behind an @ stands a whole name, and a word is no short form.
-            may_be_short = kind is WordKind.NO_WORD and not token["at"]
+            may_be_short = kind is WordKind.NO_WORD and not token.is_behind_at
             if may_be_short:
                 long_keys = [key for key in keys if len(key) >= _MIN_PART]
                 short.update(long_keys)
@@ -233,12 +262,12 @@ def keys_in(texts: Iterable[str], kind_of: KindOf) -> NameKeys:
     return NameKeys(frozenset(exact), frozenset(short))
 
 
-def _keys_of_word(word: str) -> list[str]:
+def _keys_of_word(word: str) -> tuple[str, ...]:
     """Return a word as the index may have it: the whole, then without the s of "alices cat"."""
     whole = compact(word)
     if len(whole) > _MIN_PART and word[-1] in "sS":
-        return [whole, whole[:-1]]
-    return [whole]
+        return (whole, whole[:-1])
+    return (whole,)
 
 
 def pieces_of_run(run: str) -> set[str]:
@@ -279,8 +308,8 @@ class NameIndex(Struct, frozen=True):
         Ordinary words are left out if another word names somebody.
         """
         all_namings = self._namings_of_streamer(text)
-        line = _Line(text)
-        for token in _TOKEN.finditer(text):
+        line = _line_of(text)
+        for token in line.tokens:
             all_namings += self._namings_of_token(token, line)
         namings = []
         for naming in all_namings:
@@ -333,13 +362,13 @@ class NameIndex(Struct, frozen=True):
         naming = Naming(phrase[0], (self.streamer,), Fit.NAME)
         return [naming]
 
-    def _namings_of_token(self, token: re.Match[str], line: _Line) -> list[Naming]:
+    def _namings_of_token(self, token: _Token, line: _Line) -> list[Naming]:
         """Return whom a mention, a word, or the names inside a run of letters mean."""
-        if token["mention"]:
-            viewer_ids = ids_in(token["mention"])
+        if token.mention:
+            viewer_ids = ids_in(token.mention)
             return [Naming("", viewer_ids, Fit.NAME)]
-        if token["run"]:
-            return self._namings_in_run(token["run"])
+        if token.run:
+            return self._namings_in_run(token.run)
         naming = self._naming_of_word(token, line)
         return [naming] if naming else []
 
@@ -367,22 +396,22 @@ class NameIndex(Struct, frozen=True):
                 return naming
         return None
 
-    def _naming_of_word(self, token: re.Match[str], line: _Line) -> Naming | None:
+    def _naming_of_word(self, token: _Token, line: _Line) -> Naming | None:
         """Return whom a word of a line names; None if nobody."""
-        word = token["word"]
-        keys = _keys_of_word(word)
+        word = token.word
+        keys = token.keys
         whole_key = keys[0]
         # most words are nobody's name: what such a word is need not be asked
         is_of_streamer = whole_key in self.streamer_names
         if not is_of_streamer and not any(map(self._has, keys)):
             return None
-        kind = line.kind_of(token, whole_key, self.kind_of)
+        kind = line.kind_of(token, self.kind_of)
         if kind is WordKind.COMMON:
             return None
         if self.streamer and is_of_streamer:
             return Naming(word, (self.streamer,), Fit.NAME)
         # Behind an @ Twitch puts a whole name, and chat at most a nickname.
-        worst_fit = Fit.NICKNAME if token["at"] else Fit.SHORT
+        worst_fit = Fit.NICKNAME if token.is_behind_at else Fit.SHORT
         # As it is written first: "alices" may be a name of its own.
         spellings = (word, word[:-1])
         for key, spelling in zip(keys, spellings, strict=False):

@@ -25,6 +25,8 @@ Reader = TypeVar("Reader", bound=Callable[..., Any])
 _cache_clears: list[Callable[[], None]] = []
 # Lines of chat of which something is kept from one prompt to the next: many more than one is made of.
 LINES_CACHED = 1_024
+# Characters of a line on Twitch, at most: nothing is kept of longer texts, such as summaries.
+LONGEST_LINE = 500
 
 
 def text_cache(limit: int) -> Callable[[Reader], Reader]:
@@ -136,6 +138,20 @@ def words(text: str) -> list[str]:
 
     "alice's" is "alice", "don't" is "dont".
     """
+    if len(text) <= LONGEST_LINE:
+        return list(_line_as_words(text))
+    return _read_words(text)
+
+
+# A dozen rules read the words of one message, and of the same lines again in the next prompt.
+@text_cache(LINES_CACHED)
+def _line_as_words(text: str) -> tuple[str, ...]:
+    """Return the words of a line of chat; kept for the next rule that reads it."""
+    return tuple(_read_words(text))
+
+
+def _read_words(text: str) -> list[str]:
+    """Return the words of a text."""
     folded_text = plain(text)
     # Most texts are ASCII, and read this way they take half the time.
     if folded_text.isascii():
