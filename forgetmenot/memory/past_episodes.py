@@ -7,6 +7,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -159,9 +160,8 @@ class EpisodeIndex:
         rarest = episodes_with[:rarest_count]
         candidates = set().union(*rarest).difference(without)
         # by episode: how many of the terms it has
-        counts: Counter[int] = Counter()
-        for episode_ids in episodes_with:
-            counts.update(episode_ids & candidates)
+        candidates_with = [episode_ids & candidates for episode_ids in episodes_with]
+        counts = Counter(chain.from_iterable(candidates_with))
         scores: Mapping[int, float] = counts
         if rarest_first:
             scores = _rarity(episodes_with)

@@ -236,15 +236,21 @@ class ContextGatherer(Struct, frozen=True):
 
         people_asked_about = _people_asked_about(material, text_before, context)
         past = await self._past(source, query, people_asked_about, context)
-        material = await self._with_unsummarised(source, material, context)
+        if text_before:
+            query_alone = self._query_alone(material, context)
+        else:
+            query_alone = query
+        material = await self._with_unsummarised(source, material, query_alone, context)
         anybody = await self._notes_of_anybody(
             source, material, people_asked_about, context
         )
         material = replace(material, past_episodes=past, anybody=anybody)
 
-        people = sorted(_people_in(material))
-        shown_names, hidden = await viewers.shown_and_hidden(source, people)
-        material = replace(material, names=shown_names, hidden=hidden)
+        # those who wrote in chat came with their names, and are not hidden
+        unnamed = sorted(_people_in(material) - material.names.keys())
+        other_names, hidden = await viewers.shown_and_hidden(source, unnamed)
+        names_of_people = {**material.names, **other_names}
+        material = replace(material, names=names_of_people, hidden=hidden)
         snapshots = await self._snapshots(source, material, snapshot)
         return _ReadMaterial(material, context, query, snapshots)
 
@@ -274,8 +280,14 @@ class ContextGatherer(Struct, frozen=True):
             before=text_before,
             category=context.channel.get("category", ""),
             title=context.channel.get("title", ""),
-            names=context.names.words_of_names(f"{text_before} {question}"),
+            names=context.names.words_of_names(_joined_texts(text_before, question)),
         )
+
+    def _query_alone(self, material: TailMaterial, context: _MessageContext) -> Query:
+        """Return what the question asks for, without the speaker's lines just before it."""
+        question = _whole_question(material, context)
+        names = context.names.words_of_names(question)
+        return self.recall.query(question, names=names)
 
     async def _with_briefs(
         self,
@@ -369,7 +381,7 @@ class ContextGatherer(Struct, frozen=True):
             until=event.at,
             limit=OWN_LINES + 2,
         )
-        chat = await _lines_of_chat(source, since, context)
+        chat, names_in_chat = await _lines_of_chat(source, since, context)
         happened = await events.reported_events(
             source,
             since=context.now - HAPPENED_REACHES_BACK,
@@ -428,6 +440,7 @@ class ContextGatherer(Struct, frozen=True):
             happened=tuple(happened),
             moderation=tuple(moderation),
             chat=tuple(chat),
+            names=names_in_chat,
             thread=tuple(_line_of_bot(reply) for reply in thread),
             bot_replies=tuple(_line_of_bot(reply) for reply in replies),
             actions_done=actions_done,
@@ -522,15 +535,14 @@ class ContextGatherer(Struct, frozen=True):
         self,
         source: Source,
         material: TailMaterial,
+        query: Query,
         context: _MessageContext,
     ) -> TailMaterial:
-        """Return the material with lines that no summary has yet, of those who may have the answer."""
+        """Return the material with lines that no summary has yet, of those who may have the answer.
+
+        `query`: without the speaker's lines before the message, each of which would share all of its words with it.
+        """
         question = _whole_question(material, context)
-        # The query is without the speaker's lines before the message: each of them would share all
-        # of its words with the query.
-        query = self.recall.query(
-            question, names=context.names.words_of_names(question)
-        )
         viewer_ids = _whose_lines_may_answer(question, query, material, context)
         question_ids = {context.event.id, *(line.event_id for line in material.before)}
         lines = await unsummarised.search(
@@ -773,15 +785,20 @@ async def _lines_of_chat(
     source: Source,
     since: int,
     context: _MessageContext,
-) -> list[PromptLine]:
-    """Return the newest lines of chat after a time (ms), oldest first: all that its rows may be made of."""
+) -> tuple[list[PromptLine], dict[str, str]]:
+    """Return the newest lines of chat after a time (ms), oldest first: all that its rows may be made of.
+
+    Also returns the names of those who wrote them.
+    """
     event = context.event
-    few = await events.lines(source, since=since, until=event.at, limit=FEW_READ)
-    if len(few) < FEW_READ:
-        return few
-    if are_enough(few, event.user_id, context.now):
-        return few
-    return await events.lines(source, since=since, until=event.at, limit=ALL_READ)
+    few, names = await events.lines_and_names(
+        source, since=since, until=event.at, limit=FEW_READ
+    )
+    if len(few) < FEW_READ or are_enough(few, event.user_id, context.now):
+        return few, names
+    return await events.lines_and_names(
+        source, since=since, until=event.at, limit=ALL_READ
+    )
 
 
 async def _continued_lines(
@@ -814,6 +831,11 @@ def _text_just_before(material: TailMaterial, context: _MessageContext) -> str:
 def _whole_question(material: TailMaterial, context: _MessageContext) -> str:
     """Return the question of a message; of a bare name that of the lines before it."""
     return context.trigger.question or _joined(material.before)
+
+
+def _joined_texts(text_before: str, question: str) -> str:
+    """Return the lines before a question and the question as one text: the question where there are none."""
+    return f"{text_before} {question}" if text_before else question
 
 
 def _joined(lines: Iterable[PromptLine]) -> str:
@@ -873,7 +895,9 @@ def _people_asked_about(
     They are fewer than `material.others`: "who plays drums?" may be about the viewer `drums`, who is
     shown, but it is not searched for as a question about them.
     """
-    text = f"{text_before} {context.trigger.question}"
+    if not material.others:
+        return []
+    text = _joined_texts(text_before, context.trigger.question)
     certain_ids = context.names.certain_in(text)
     other_ids = [other.viewer.id for other in material.others]
     return [viewer_id for viewer_id in other_ids if viewer_id in certain_ids]

@@ -252,6 +252,7 @@ def address_of(event: ChatEvent, identity: Identity) -> Address | None:
     return None
 
 
+@lru_cache(maxsize=PATTERNS_KEPT)
 def _calls_without_at(name: str) -> bool:
     """Return whether a line may call somebody by this name without an @.
 
@@ -330,6 +331,7 @@ def _rest_behind_own_name(at_word: str, identity: Identity) -> str | None:
     return None
 
 
+@lru_cache(maxsize=PATTERNS_KEPT)
 def _names(identity: Identity) -> tuple[str, ...]:
     """Return what the bot is called, without pictures around it: nobody types "@Fern 🌿"."""
     names = (identity.login, identity.name, *identity.aliases)

@@ -323,13 +323,17 @@ async def prune(
 
 
 # A raid or a sub without words of the viewer's has Twitch's words in brackets.
-_LINES = """
+_LINE = """
 SELECT e.seq, e.id, e.viewer_id, CASE WHEN e.text = '' THEN '(' || e.system_text || ')' ELSE e.text END, e.at
+"""
+_OF_SHOWN = """
 FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND e.from_bot = 0
     AND (e.text != '' OR e.system_text != '')
 """
 
 
+# What viewers typed. What is said aloud has its own part of a prompt: in chat it would push the typed lines out.
+_TYPED = "e.text <> '' AND e.kind NOT IN ('spoken', 'moderation')"
 # The end of a condition of `_prompt_lines`: the newest lines between two times, newest first.
 _NEWEST = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
 
@@ -340,7 +344,7 @@ async def _prompt_lines(
     params: Params,
 ) -> list[PromptLine]:
     """Return the lines of a condition (SQL, on the row `e`), in the order that it names."""
-    rows = await source.rows(f"{_LINES} AND {condition}", params)
+    rows = await source.rows(f"{_LINE} {_OF_SHOWN} AND {condition}", params)
     return list(starmap(PromptLine, rows))
 
 
@@ -358,17 +362,37 @@ async def lines(
     `of`: only those of one viewer; `spoken`: what the streamer said aloud instead. Twitch's events without words of a
     viewer are left out: `reported_events` has them.
     """
-    # What is said aloud has its own part of a prompt: in chat it would push the typed lines out.
-    conditions = "e.kind NOT IN ('spoken', 'moderation')"
-    if spoken:
-        conditions = "e.kind = 'spoken'"
-    # a viewer's own words: an event without any has no text
-    conditions += " AND e.text <> ''"
+    conditions = "e.text <> '' AND e.kind = 'spoken'" if spoken else _TYPED
     if of is not None:
         conditions += " AND e.viewer_id = :of"
     values = {"of": of, "since": since, "until": until, "limit": limit}
     newest_first = await _prompt_lines(source, f"{conditions} AND {_NEWEST}", values)
     return newest_first[::-1]
+
+
+async def lines_and_names(
+    source: Source,
+    *,
+    since: int,
+    until: int,
+    limit: int,
+) -> tuple[list[PromptLine], dict[str, str]]:
+    """Return the newest lines of chat between two times (ms), oldest first, and the present names of their authors.
+
+    They are the lines of `lines`. Whoever has no name is left out of the names.
+    """
+    sql = f"""
+        {_LINE}, coalesce(v.display_name, v.login)
+        {_OF_SHOWN} AND {_TYPED} AND {_NEWEST}
+    """
+    values = {"since": since, "until": until, "limit": limit}
+    newest_first = []
+    names = {}
+    for seq, event_id, viewer_id, text, at, name in await source.rows(sql, values):
+        newest_first.append(PromptLine(seq, event_id, viewer_id, text, at))
+        if name is not None:
+            names[viewer_id] = name
+    return newest_first[::-1], names
 
 
 async def unsummarised(
@@ -380,11 +404,7 @@ async def unsummarised(
     limit: int,
 ) -> list[PromptLine]:
     """Return the newest lines that these people (None: anybody) typed and no episode covers yet, oldest first."""
-    conditions = """
-        e.text <> ''
-        AND e.kind NOT IN ('spoken', 'moderation')
-        AND e.episode_id IS NULL
-    """
+    conditions = f"{_TYPED} AND e.episode_id IS NULL"
     if viewer_ids is not None:
         conditions += " AND e.viewer_id IN (SELECT value FROM json_each(:of))"
     values = {"of": viewer_ids, "since": since, "until": until, "limit": limit}
