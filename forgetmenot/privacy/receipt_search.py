@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from forgetmenot.durations import DAY, HOUR
+from forgetmenot.durations import DAY
 from forgetmenot.errors import StoreError
 from forgetmenot.privacy import recap_files
 from forgetmenot.privacy.erasure import (
@@ -45,8 +45,6 @@ from forgetmenot.text.words import stem
 CODES_AN_HOUR = 5
 # Places that a message in chat names: all of them would not fit.
 MOST_PLACES_IN_CHAT = 5
-# Viewers who are counted.
-_MOST_VIEWERS = 500
 # Texts that name people as mentions, a sentence at a time.
 _BY_SENTENCE = frozenset({"episodes", "streams", "channel_state", "briefs"})
 _NO_LETTER = re.compile("[^a-z]")
@@ -70,33 +68,6 @@ class SearchResult(Struct):
     doubtful: int = 0
     # texts that mention somebody of whom nothing else is stored
     unknown: int = 0
-
-
-class HourlyLimiter:
-    """Allows each viewer a few of something an hour."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        # by viewer: when they typed what was allowed in the last hour (ms)
-        self._typed_at: dict[str, list[int]] = {}
-
-    def allows(self, viewer_id: str, now: int) -> bool:
-        """Return whether a viewer may type one more in this hour, and count it if so. `now`: in ms."""
-        # Taken out and put back at the end, so the first of the table is whoever typed longest ago.
-        earlier_times = self._typed_at.pop(viewer_id, [])
-        times = [at for at in earlier_times if now - at < HOUR]
-        is_allowed = len(times) < self._limit
-        if is_allowed:
-            times.append(now)
-        while len(self._typed_at) >= _MOST_VIEWERS:
-            longest_ago = next(iter(self._typed_at))
-            del self._typed_at[longest_ago]
-        self._typed_at[viewer_id] = times
-        return is_allowed
-
-    def forget(self, viewer_id: str) -> None:
-        """Drop what is counted of a viewer."""
-        self._typed_at.pop(viewer_id, None)
 
 
 def code_typed(text: str) -> str:

@@ -19,10 +19,10 @@ from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.privacy.erasure import AsyncAction, Eraser, remove_from_recap_files
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
+from forgetmenot.privacy.hourly_limiter import HourlyLimiter
 from forgetmenot.privacy.recap_files import clean_files
 from forgetmenot.privacy.receipt_search import (
     CODES_AN_HOUR,
-    HourlyLimiter,
     SearchResult,
     forgotten_facts,
     search_for_facts,
