@@ -258,7 +258,6 @@ async def count_answers_to(
     return int(await source.value(sql, (viewer_id, since)))
 
 
-# By its text and time: the answer of Twitch that had the line's id was lost.
 async def confirm_delivery(
     tx: Transaction,
     text: str,
@@ -268,6 +267,7 @@ async def confirm_delivery(
 
     Returns how many replies that was.
     """
+    # By its text and time: the answer of Twitch that had the line's id was lost.
     return await tx.execute(
         """
         UPDATE bot_messages

@@ -208,13 +208,13 @@ _GROUPS = {
 }
 
 
-# `total` instead of `sum`: where all calls lack a number it gives 0, and no NULL.
 async def bills(
     source: Source,
     by: str,
     since: int,
 ) -> list[Bill]:
     """Return the calls since a time (ms), by purpose, model or stream, and by model within each."""
+    # `total` instead of `sum`: where all calls lack a number it gives 0, and no NULL.
     rows = await source.rows(
         f"""
         SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached),

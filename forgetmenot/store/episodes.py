@@ -665,9 +665,9 @@ class Brief(Struct, frozen=True):
     notes: tuple[int, ...] = ()
 
 
-# From the view `shown`: while the model wrote, they may have opted out or been banned.
 async def put_brief(tx: Transaction, brief: Brief) -> None:
     """Write or replace a viewer's brief; nothing is written for one who is hidden or not stored."""
+    # From the view `shown`: while the model wrote, they may have opted out or been banned.
     await tx.execute(
         """
         INSERT INTO briefs (viewer_id, persona, text, made_of, notes, made_at)
@@ -765,7 +765,6 @@ async def brief_to_update(
     return row_as(row, Brief, notes=tuple(json.loads(row["notes"])))
 
 
-# 518,400,000 ms are six days: with the day that `:day` is ago already, a week.
 async def briefs_due(
     source: Source,
     persona: str,
@@ -780,6 +779,7 @@ async def briefs_due(
     It is due when they came to a stream since it was made, and that stream has its recap. A stream that has been on for
     a day counts without a recap, once a day. Who was not seen for a week is left out.
     """
+    # 518,400,000 ms are six days: with the day that `:day` is ago already, a week.
     return await source.column(
         """
         SELECT v.id
@@ -820,9 +820,9 @@ async def briefs_due(
     )
 
 
-# At least 1 ms each: an episode of a single line has no length.
 async def games_of(source: Source, stream_id: int) -> dict[str, int]:
     """Return what was played in a stream, with how long chat was about it (ms), the longest first."""
+    # At least 1 ms each: an episode of a single line has no length.
     sql = """
         SELECT topic, sum(max(ended_at - started_at, 1)) AS length
         FROM episodes

@@ -248,12 +248,12 @@ async def moments_of(source: Source, stream_id: int) -> list[Row]:
     )
 
 
-# A clip is made minutes after what it shows: so the episode is the last that had begun.
 async def clips(source: Source) -> list[Row]:
     """Return clips and markers, oldest first: id, at, kind, text, stream_id, and in which episode of chat they were.
 
     The episode is the last of the stream that had begun; NULL where none had.
     """
+    # A clip is made minutes after what it shows: so the episode is the last that had begun.
     return await source.rows(
         """
         SELECT m.id, m.at, m.kind, m.text, m.stream_id, (

@@ -74,7 +74,6 @@ def _viewers_of_word(condition: str) -> str:
         )"""
 
 
-# Both conditions on `called` are those of the index viewers_by_called, which has the few who asked.
 async def ids_by_nickname(
     source: Source, keys: Collection[str]
 ) -> dict[str, list[str]]:
@@ -82,6 +81,7 @@ async def ids_by_nickname(
 
     At most MOST_A_WORD ids for all nicknames together.
     """
+    # Both conditions on `called` are those of the index viewers_by_called, which has the few who asked.
     rows = await source.rows(
         f"""
         SELECT wanted.value, v.id

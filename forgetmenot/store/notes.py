@@ -752,6 +752,7 @@ async def suppression_revision(source: Source) -> Revision:
 
 async def restorable_facts(source: Source, limit: int = 200) -> list[tuple[str, str]]:
     """Return the newest retracted notes about viewers that can be restored: viewer id and fact."""
+    # The index notes_removed has retracted notes alone: the limit is reached without reading others.
     rows = await source.rows(
         """
         SELECT subject_id, fact
@@ -771,8 +772,6 @@ async def restorable_facts(source: Source, limit: int = 200) -> list[tuple[str, 
         """,
         (limit,),
     )
-    # The index notes_removed has retracted notes alone: the limit is reached without reading
-    # others.
     return [(str(row[0]), str(row[1])) for row in rows]
 
 

@@ -135,9 +135,9 @@ async def end(
     )
 
 
-# A stop may have left an older stream without its end: the newest one is on.
 async def current(source: Source) -> Row | None:
     """Return the row of the stream that is on now; None if none is."""
+    # A stop may have left an older stream without its end: the newest one is on.
     return await source.row(
         "SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"
     )

@@ -504,7 +504,6 @@ async def may_be_stored(source: Source, viewer_ids: Collection[str]) -> frozense
     return frozenset(await source.column(sql, (viewer_ids,)))
 
 
-# Two statements: the login is unique, and an INSERT with one that is taken would add nobody.
 async def add_unseen(
     tx: Transaction,
     people: Mapping[str, str | None],
@@ -514,6 +513,7 @@ async def add_unseen(
 
     `login:alice`, where only the login is known, is joined to the real id when that login first speaks.
     """
+    # Two statements: the login is unique, and an INSERT with one that is taken would add nobody.
     await tx.many(
         """
         INSERT OR IGNORE INTO viewers (id, first_seen_at, last_seen_at)
