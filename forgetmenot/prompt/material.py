@@ -162,6 +162,11 @@ class TailMaterial(Struct, frozen=True):
     language: str = ""
 
     @property
+    def other_ids(self) -> tuple[str, ...]:
+        """Return the ids of those who are talked about, in the order of `others`."""
+        return tuple(other.viewer.id for other in self.others)
+
+    @property
     def lines_heard(self) -> tuple[PromptLine, ...]:
         """Return every line that people typed or said aloud; not the bot's own."""
         from_channel = (*self.chat, *self.spoken, *self.unsummarised)

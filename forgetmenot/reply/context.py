@@ -265,8 +265,7 @@ class ContextGatherer(Struct, frozen=True):
         All are of the same moment as the speaker's, and have the same suppressed topics.
         """
         snapshots = {}
-        other_ids = [other.viewer.id for other in material.others]
-        for subject in (*other_ids, CHANNEL):
+        for subject in (*material.other_ids, CHANNEL):
             fingerprint = await notes.fingerprint(source, subject or None)
             snapshots[subject] = speaker_snapshot._replace(fingerprints=(fingerprint,))
         snapshots[material.speaker.id] = speaker_snapshot
@@ -899,8 +898,7 @@ def _people_asked_about(
         return []
     text = _joined_texts(text_before, context.trigger.question)
     certain_ids = context.names.certain_in(text)
-    other_ids = [other.viewer.id for other in material.others]
-    return [viewer_id for viewer_id in other_ids if viewer_id in certain_ids]
+    return [viewer_id for viewer_id in material.other_ids if viewer_id in certain_ids]
 
 
 def _whose_lines_may_answer(
@@ -916,7 +914,7 @@ def _whose_lines_may_answer(
     """
     if not query.is_general and _may_ask_anybody(question, material, context):
         return None
-    viewer_ids = [other.viewer.id for other in material.others]
+    viewer_ids = list(material.other_ids)
     if not query.is_general or speaks_of_self(question):
         viewer_ids.append(material.speaker.id)
     return viewer_ids
@@ -991,7 +989,7 @@ def _unclear_names(
 
 def _people_in(material: TailMaterial) -> set[str]:
     """Return the ids of everybody who is in the material, or named in a text of it."""
-    people = {other.viewer.id for other in material.others}
+    people = set(material.other_ids)
     people |= {line.viewer_id for line in material.lines_heard if line.viewer_id}
     people |= {event.viewer_id for event in material.happened}
     people.update(_subjects(material.anybody))

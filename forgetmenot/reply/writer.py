@@ -250,8 +250,7 @@ class ReplyWriter(Struct):
             return
         # Only lines of the speaker and of people who were asked about: a question to all finds some line
         # in any busy chat, and a summary for each would cost more than it is worth.
-        asked_about = {other.viewer.id for other in material.others}
-        asked_about.add(material.speaker.id)
+        asked_about = {material.speaker.id, *material.other_ids}
         statements = []
         for line in material.unsummarised:
             if line.viewer_id in asked_about and speaks_of_self(line.text):
@@ -411,8 +410,7 @@ class ReplyWriter(Struct):
         """Return the words without suppressed topics and hidden names."""
         pending = draft.pending
         material = draft.composed.material
-        people = [other.viewer.id for other in material.others]
-        people.append(material.speaker.id)
+        people = [*material.other_ids, material.speaker.id]
         suppression_filter = await load_filter(self.db)
         text = suppression_filter.without_topics(polished.text, people)
         if text != polished.text:
