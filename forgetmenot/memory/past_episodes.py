@@ -116,7 +116,10 @@ class EpisodeIndex:
         if self._read_to is None:
             self._read_to = await episodes.id_before_newest(source, EPISODES_INDEXED)
         texts = await episodes.texts_after(source, self._read_to, limit)
-        if texts and not self._is_filled:
+        # mostly nothing is new, and adding even nothing looks through all words of the index
+        if not texts:
+            return False
+        if not self._is_filled:
             # the table of words is not read while there is nothing to find
             self._words = WordIndex(word_table())
             self._is_filled = True
