@@ -519,6 +519,7 @@ async def open_bot(
     # before the file is opened: two bots on one memory would answer everything twice
     with instance_lock(path):
         async with (
+            # if somebody removes the file while the bot runs, it is put back (`puts_back`)
             open_database(path, puts_back=True) as db,
             checked_start(db) as file_check,
         ):

@@ -176,6 +176,7 @@ def _versions(_subject: Examined) -> Finding:
 
 
 def _folder(subject: Examined) -> Finding:
+    """Check that the data folder can be written, and that no other user can read it."""
     folder = subject.database.parent
     if not folder.is_dir():
         return ok_as(str(folder))

@@ -67,7 +67,8 @@ async def replay(
     async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await bot.tasks.catch_up()
         summary = await begin_summary(bot.db)
-        # of the very last moment each line is known by its id
+        # A recording may begin at the very moment of the last line: a line that is known already is
+        # recognised by its id. An earlier one would turn the clock back.
         if first < await streams.last_heard(bot.db):
             raise InputError(
                 "This recording is older than what the memory has heard. Use another one with --db."

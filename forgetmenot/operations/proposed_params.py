@@ -110,10 +110,14 @@ def _fit_text(
     value: str,
     reply: ReplySettings,
 ) -> _Fitted | None:
-    """Return a clean line. `reply`: the filters of replies, for texts that are sent to chat."""
-    # What is cut from the middle may leave a command at the beginning, so that is asked again each time.
-    without_machine = without_machine_text(defang(without_command(clean(value))))
-    text = without_command(clean(without_machine))
+    """Return a text as one clean line, cut to the longest that the parameter takes; None if nothing is left.
+
+    `reply`: the filters of replies, for texts that are sent to chat.
+    """
+    text = defang(without_command(clean(value)))
+    text = clean(without_machine_text(text))
+    # What was cut from the middle may leave a command at the beginning, so commands are removed again.
+    text = without_command(text)
     line = text
     # Words that the asker typed are theirs, with their links; a model's are the bot's.
     is_model_text = (
@@ -122,8 +126,8 @@ def _fit_text(
     if is_model_text:
         if not reply.allow_links:
             line = without_links(line)
-        line = without_machine_text(without_phrases(line, reply.blocklist))
-        line = without_command(line)
+        line = without_phrases(line, reply.blocklist)
+        line = without_command(without_machine_text(line))
     if not line and parameter.default is None:
         return None
     if len(line) > parameter.maximum:

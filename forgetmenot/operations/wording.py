@@ -397,7 +397,11 @@ def _forgotten(result: OperationResult, language: Language) -> str:
 
 
 def _receipt(result: OperationResult, language: Language) -> str:
-    """Return what a receipt says, and what a search for it found now."""
+    """Return what a receipt says, and what a search for it found now.
+
+    A receipt does not say whose it is. `named` in the data: a person was named, or is the asker, so the search was for
+    them. Else only texts can be found that mention somebody of whom nothing else is stored.
+    """
     data: Mapping[str, Any] = result.data
     values = {
         **_people(result, language),

@@ -36,6 +36,7 @@ async def look_again(
     query = gatherer.recall.query(
         search_words, names=names.words_of_names(search_words)
     )
+    # Without a word that says what is asked for ("what about it"), any note would fit.
     if not query.telling:
         return None
 

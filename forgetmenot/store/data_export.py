@@ -64,12 +64,12 @@ async def export(db: Database, viewer_id: str) -> dict[str, Rows]:
 
 
 def _exported(row: Row, viewer_id: str) -> dict[str, object]:
-    """Return what an export shows of a row."""
-    columns = {}
+    """Return the columns of a row without the ids of other people; causes and reasons as sentences."""
+    columns: dict[str, object] = {}
     for name, value in dict(row).items():
         if name in _OWN_ID_ONLY and value != viewer_id:
             continue
-        columns[name] = (
-            read_reason(str(value)) if name in {"cause", "reason"} else value
-        )
+        columns[name] = value
+        if name in {"cause", "reason"}:
+            columns[name] = read_reason(str(value))
     return columns

@@ -113,6 +113,10 @@ class Api:
     async def _authorised(
         self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
+        """Make a request with the account's token, and once more with a renewed one if Twitch says that it is invalid.
+
+        Raises TwitchError, also for a limit and a fault of Twitch's.
+        """
         with _nothing_done():
             token = await self.login.token()
         _authorise(request, token)
@@ -137,7 +141,11 @@ def _authorise(request: aiohttp.ClientRequest, token: Token) -> None:
 
 @contextlib.contextmanager
 def _nothing_done() -> Iterator[None]:
-    """Say that nothing was done where the answer to a renewal was lost: no request went out yet."""
+    """Turn a lost answer of the block into TwitchUnavailable.
+
+    The block renews the log-in, before the request itself goes out: so nothing was done on Twitch, and the caller must
+    not take the action for one that may have been carried out.
+    """
     try:
         yield
     except AnswerLost as error:

@@ -125,12 +125,7 @@ async def edit(request: Request) -> OperationResult:
         streamer = await owner(request.db, request.asker.surface, login, request.now)
         request = replace(request, asker=streamer)
     if request.number("id"):
-        note = await _note_to_edit(request)
-        if request.is_in_chat:
-            return await _edited(request, note, amendment(typed))
-        # The dock and the command line send the whole new text, not a part to replace.
-        whole_note = Amendment(typed, sentence=typed)
-        return await _edited(request, note, whole_note)
+        return await _edit_numbered(request, typed)
     about = own_target(request.asker)
     rest = typed
     if typed.startswith("@") or request.asker.moderates:
@@ -144,9 +139,20 @@ async def edit(request: Request) -> OperationResult:
     # No note fits, and a single word is no fact that could become a new note.
     if not matches and len(words(change.right)) < 2:
         raise Refused("whole_note", command="!edit")
+    # "change it to …" means a note that is there: without one, `only_note` refuses it.
     if not matches and not change.says_it:
         return await _added(request, about, rest)
     note = await only_note(request, matches, "!edit {} " + change.right)
+    return await _edited(request, note, change)
+
+
+async def _edit_numbered(request: Request, typed: str) -> OperationResult:
+    """Correct the note of the typed number."""
+    note = await _note_to_edit(request)
+    change = amendment(typed)
+    if not request.is_in_chat:
+        # The dock and the command line send the whole new text, not a part to replace.
+        change = Amendment(typed, sentence=typed)
     return await _edited(request, note, change)
 
 
@@ -299,8 +305,10 @@ async def _added(
 ) -> OperationResult:
     """Store a correction as a new note, because no note fits it."""
     if about.own and request.asker.moderates:
+        # A moderator's text may be about the channel or another viewer: it is read as `!remember` reads it.
         about, fact = await subject_and_fact(request, fact)
     elif about.own:
+        # "I live in Oslo" is stored as "lives in Oslo"; any other text as it is.
         fact = own_fact(fact) or fact
     stored = await store_note(request, about, fact)
     return replace(stored, code="edit_added")

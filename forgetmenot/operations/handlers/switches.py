@@ -102,9 +102,9 @@ def gaps_sentence(
     now: int,
     language: Language,
 ) -> str:
-    """Return how often chat was not heard since the start, and the last time, without a full stop.
+    """Return how often chat was not heard since the start, and when last; empty if it was always heard.
 
-    Empty if it always was.
+    The sentence has no full stop: it is a part of the status.
 
     `state`: the channel's state (`gaps`, `gap_from`, `gap_to`; times in ms).
     """
