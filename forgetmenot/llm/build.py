@@ -276,6 +276,8 @@ async def first_words(
         max_output_tokens=settings.reply_output_tokens,
     )
     try:
+        # A slow computer takes as long to import an SDK as a reply may take.
+        await model.prepare()
         answer = await model.generate(request)
         sentence = " ".join(answer.text.split())
         return sentence[:_MAX_FIRST_WORDS]

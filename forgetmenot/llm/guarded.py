@@ -10,6 +10,7 @@ Guarantees:
 """
 
 import asyncio
+import contextlib
 import json
 import random
 import time
@@ -136,6 +137,14 @@ class GuardedModel:
             if self._inner is not None:
                 await self._inner.aclose()
                 self._inner = None
+
+    async def prepare(self) -> None:
+        """Make the model now, so that the time of the first call is the server's alone.
+
+        What goes wrong is reported by that call.
+        """
+        with contextlib.suppress(Exception):
+            await self._model()
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer within the purpose's deadline.

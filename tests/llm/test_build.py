@@ -2,13 +2,17 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 from msgspec.structs import replace
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.llm.build import build_model
+from forgetmenot.llm import build
+from forgetmenot.llm.build import build_model, first_words
+from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import ModelSettings, Provider
+from tests.loopback_servers.openai import SimOpenAI
 from tests.stage import NoMeter
 
 GEMINI = ModelSettings(provider=Provider.GEMINI)
@@ -78,3 +82,20 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
         timeout=60,
     )
     assert output.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+async def test_a_first_call_has_its_whole_time_for_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An SDK takes seconds to import on a slow computer, and longer the first time: the server is not to blame."""
+    adapter = build._openai_compatible
+
+    def slow_import(settings: ModelSettings, model: str, key: str) -> LanguageModel:
+        time.sleep(2.2)
+        return adapter(settings, model, key)
+
+    monkeypatch.setattr(build, "_openai_compatible", slow_import)
+    async with SimOpenAI() as sim:
+        settings = replace(LOCAL, base_url=sim.url, reply_timeout_s=2)
+        assert await first_words(settings, NoMeter(), {}) == "Understood."
