@@ -46,7 +46,7 @@ def _claim_in_japanese() -> re.Pattern[str]:
 
 
 def claims_role(fact: str) -> bool:
-    """Return whether a fact claims a role in this channel, or to be somebody's spouse.
+    """Return whether a fact claims a role in this channel, or to be somebody else here, or their spouse.
 
     The fact may have its subject or not.
     """
@@ -60,11 +60,22 @@ def claims_role(fact: str) -> bool:
 
 
 def _is_claim(clause: str) -> bool:
-    """Return whether a clause claims a rank, its powers, or to be somebody's spouse."""
+    """Return whether a clause claims a rank, its powers, or to be somebody else or their spouse."""
     tokens = []
     for token in _TOKEN.findall(clause):
         tokens.append(token if _is_mention(token) else fold_word(token))
+    if _claims_to_be_somebody(tokens):
+        return True
     return _claims_rank(tokens) or _claims_power(tokens) or _claims_bond(tokens)
+
+
+def _claims_to_be_somebody(tokens: Sequence[str]) -> bool:
+    """Return whether a clause says "is <@2>" or "is the real <@2>"."""
+    start = _place_behind(_words("be"), tokens)
+    if start is None or start == len(tokens):
+        return False
+    *before, last = tokens[start:]
+    return _is_mention(last) and _words("between", "definite").issuperset(before)
 
 
 def _is_mention(token: str) -> bool:
