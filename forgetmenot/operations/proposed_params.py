@@ -18,9 +18,9 @@ from forgetmenot.settings.schema import ReplySettings, Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_links
 from forgetmenot.text.unsendable import (
+    without_blocked,
     without_command,
     without_machine_text,
-    without_phrases,
 )
 
 # The settings' limit of a timeout bounds parameters up to this; a longer one always asks a person.
@@ -126,7 +126,7 @@ def _fit_text(
     if is_model_text:
         if not reply.allow_links:
             line = without_links(line)
-        line = without_phrases(line, reply.blocklist)
+        line = without_blocked(line, reply.blocklist)
         line = without_command(without_machine_text(line))
     if not line and parameter.default is None:
         return None

@@ -19,9 +19,9 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import with_names, without_links
 from forgetmenot.text.unsendable import (
+    without_blocked,
     without_command,
     without_machine_text,
-    without_phrases,
 )
 from forgetmenot.text.words import join_sentences, sentences_of, text_cache, words
 
@@ -98,7 +98,7 @@ def tidy(text: str, settings: Settings) -> str:
     # The streamer's own privacy link stays in a line of ours, whatever `allow_links` says.
     pieces = text.split(privacy_url) if privacy_url else [text]
     text = privacy_url.join(_without_links(piece, context) for piece in pieces)
-    text = without_phrases(text, settings.reply.blocklist)
+    text = without_blocked(text, settings.reply.blocklist)
     # Once more: what was cut may have stood before a command.
     text = without_command(text)
     text = _within_length(text, context)
@@ -346,7 +346,7 @@ CHAIN: tuple[tuple[str, Filter], ...] = (
     ("double @", _with_one_at_name),
     (
         "blocklist",
-        lambda text, context: without_phrases(text, context.settings.reply.blocklist),
+        lambda text, context: without_blocked(text, context.settings.reply.blocklist),
     ),
     ("command", lambda text, _: without_command(text)),
     ("length", _within_length),

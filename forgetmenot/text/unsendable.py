@@ -6,9 +6,11 @@ announcement, a title). Links are text/mentions.py's.
 
 import re
 from collections.abc import Iterable
-from itertools import groupby
+from functools import cache
+from itertools import groupby, product
 
 from forgetmenot.text.clean import skeleton, unleet
+from forgetmenot.text.tables import word_lists
 from forgetmenot.text.words import text_cache
 
 _MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕~"
@@ -42,6 +44,17 @@ _NO_LETTERS = (
     re.compile(r"(?!)"),
     re.compile(r"[@$!]"),
 )
+
+
+def without_blocked(text: str, blocklist: Iterable[str]) -> str:
+    """Return a text that may be sent: without the worst slurs, and without what the streamer blocks."""
+    return without_phrases(text, (*_never_said(), *blocklist))
+
+
+@cache
+def _never_said() -> tuple[str, ...]:
+    """Return the slurs that no channel wants to be known for."""
+    return tuple(word_lists("slurs.toml")["never_said"].split())
 
 
 def without_phrases(text: str, blocklist: Iterable[str]) -> str:
@@ -106,8 +119,10 @@ def _find(
     needs_letter: bool,
 ) -> list[tuple[int, int]]:
     """Return where words that hold the phrase begin and end, by the first reading that has any."""
-    for no_letters in _NO_LETTERS:
-        reading, places = _read_as_letters(text, no_letters)
+    # 1 stands for l, and for i
+    spellings = (text, text.replace("1", "i")) if "1" in text else (text,)
+    for no_letters, spelling in product(_NO_LETTERS, spellings):
+        reading, places = _read_as_letters(spelling, no_letters)
         spans: list[tuple[int, int]] = []
         for match in pattern.finditer(reading):
             # The whole word: from the space before it to the one behind it.

@@ -47,6 +47,8 @@ CHANGED = [
     ("@alice @alice yes you do", "yes you do", "double @"),
     ("well, @bob @bob @carol and @dave", "well, @bob bob carol and dave", "double @"),
     ("no GAMBA today, the secret  word", "no … today, the …", "lines, blocklist"),
+    ("what a N1gg3r", "what a …", "blocklist"),
+    ("n i g g e r, there you go", "…, there you go", "blocklist"),
     ("！ . /timeout bob", "timeout bob", "command"),
     ("$balance alice", "balance alice", "command"),
     ("@alice !ban bob", "ban bob", "double @"),
