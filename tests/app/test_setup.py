@@ -293,7 +293,7 @@ async def test_quit_ends_a_program_that_may_be_ended_after_its_answer(
     assert (await steps.service.state())["quit"] is True
     assert str((await steps.do("quit"))["line"]).startswith("The bot stops.")
     assert not stopped.is_set()
-    await asyncio.wait_for(stopped.wait(), 10)
+    await asyncio.wait_for(stopped.wait(), 60)
 
 
 async def test_a_copy_is_made_also_where_none_are_made_by_themselves(

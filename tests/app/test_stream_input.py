@@ -1,6 +1,5 @@
 """What is heard of the stream besides chat reaches the memory and the replies, and decides nothing."""
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.app.stream_input import StreamInput
+from forgetmenot.app.stream_input import STOPPED, StreamInput
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.context import DockContext, Item
 from forgetmenot.dock.pages import now
@@ -331,9 +330,14 @@ async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listeni
 
 @asynccontextmanager
 async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
-    """The tasks run, and what they have to read first was read."""
-    async with working(*(work() for _, work in tonight.input.tasks())):
-        await asyncio.sleep(0.1)
+    """The tasks run, and listen unless the streamer stopped it."""
+    tasks = tonight.input.tasks()
+    hearing = tonight.input.hearing
+    stopped = await channel_state.read(tonight.bot.db, STOPPED)
+    async with working(*(work() for _, work in tasks)):
+        if hearing is not None and not stopped:
+            # A bot does not listen before it has read whether it may.
+            await until(lambda: not hearing.paused)
         yield tonight.input
 
 

@@ -70,7 +70,7 @@ class Panel:
         address = DBusAddress(path, bus_name=self.owner, interface=interface)
         call = new_method_call(address, method, signature, values)
         async with DBusRouter(self.connection) as router:
-            answer = await asyncio.wait_for(router.send_and_get_reply(call), 10)
+            answer = await asyncio.wait_for(router.send_and_get_reply(call), 60)
         assert answer.header.message_type is MessageType.method_return
         return answer.body
 

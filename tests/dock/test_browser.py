@@ -551,9 +551,7 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         await field.fill("bob")
         # Enter does not also press the button that has the focus again, which would ask once more.
         await field.press("Enter")
-        await expect(page.locator("dialog[open]")).to_contain_text(
-            "Erased", timeout=20_000
-        )
+        await expect(page.locator("dialog[open]")).to_contain_text("Erased")
         await page.get_by_role("button", name="Close").click()
         assert await viewers.get(demo.bot.db, bob) is None
 

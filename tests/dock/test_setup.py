@@ -24,6 +24,7 @@ from tests.loopback_servers.twitch import TwitchSim
 from tests.ports import unused_port
 from tests.program import Running
 from tests.program import running as started
+from tests.stage import until
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -136,7 +137,7 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     await field.fill("nobody_here")
     await listen.click()
     await expect(step.locator(".outcome")).to_contain_text(
-        "There is no channel nobody_here on Twitch", timeout=20_000
+        "There is no channel nobody_here on Twitch"
     )
     await field.fill("my channel")
     await listen.click()
@@ -152,7 +153,7 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     await opens(page, "AI model")
     await sim.say("alice", "I play the cello")
     step = await opened(page, "Your channel")
-    await expect(step.locator(".outcome")).to_have_text("Reading demo", timeout=20_000)
+    await expect(step.locator(".outcome")).to_have_text("Reading demo")
     await expect(step.locator(".seen")).to_contain_text("I play the cello")
     await expect(step).to_contain_text(
         "1 line heard. The first summary comes after 24 more, or in 30 min if chat stays quiet."
@@ -187,7 +188,7 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
     await step.get_by_placeholder("the Client ID you copied").fill(sim.client_id)
     await step.get_by_role("button", name="Save").click()
     await expect(step.locator(".outcome")).to_have_text("Saved.")
-    await expect(page.locator("#top .standing")).to_contain_text("demo", timeout=20_000)
+    await expect(page.locator("#top .standing")).to_contain_text("demo")
     await step.get_by_role("button", name="Sign in", exact=True).click()
     await expect(step.locator("svg.qr path")).to_be_visible()
     sim.approve(await step.locator(".user-code").inner_text(), "keeper")
@@ -211,7 +212,7 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     )
     await sim.say("bob", "@fern what do you think of this level?")
     hello = page.locator(".hello")
-    await expect(hello).to_contain_text("It answered: “Understood.”", timeout=20_000)
+    await expect(hello).to_contain_text("It answered: “Understood.”")
     await expect(hello).to_contain_text("✓")
     assert sim.sent == []
     await step.get_by_role("button", name="Mentions").click()
@@ -240,10 +241,17 @@ async def test_a_taken_port_is_named(tmp_path: Path) -> None:
 
 
 async def says(there: LoopbackObs, text: str) -> None:
-    """A caption, which is whole when the next one comes."""
+    """A caption, which is whole when the next one comes. The bot has looked at both."""
     await there.write("Captions", text)
-    await asyncio.sleep(0.6)
+    await is_looked_at(there)
     await there.write("Captions", "")
+    await is_looked_at(there)
+
+
+async def is_looked_at(there: LoopbackObs) -> None:
+    """Wait until the bot asks what the source shows."""
+    looks = there.requests.count("GetInputSettings")
+    await until(lambda: there.requests.count("GetInputSettings") > looks)
 
 
 async def fits(page: Page) -> None:
@@ -317,7 +325,10 @@ async def it_is_shown_and_stopped(page: Page, there: LoopbackObs) -> None:
     ).to_have_text("spoken")
     await page.get_by_role("button", name="Listening to you").click()
     await expect(page.get_by_role("button", name="Not listening")).to_be_visible()
-    await says(there, "this is between us")
+    # nobody looks at it while the bot does not listen
+    await there.write("Captions", "this is between us")
+    await asyncio.sleep(0.6)
+    await there.write("Captions", "")
     await page.get_by_role("button", name="Not listening").click()
     await expect(page.get_by_role("button", name="Listening to you")).to_be_visible()
     await expect(page.locator(".item.line")).to_have_count(1)
