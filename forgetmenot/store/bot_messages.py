@@ -373,13 +373,14 @@ async def prompted_with_note(
     limit: int = 20,
 ) -> list[tuple[int, int]]:
     """Return the bot's kept replies that had a note in their prompt: id and time, newest first."""
-    # looked for as text first: most of a month's prompts need no parsing then
+    # Looked for as text first, as `record_prompt` writes it: most of a month's prompts need no
+    # parsing then. The number alone stands in many of them.
     rows = await source.rows(
         """
         SELECT DISTINCT m.id, m.at
         FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,
             json_each(s.value, '$.rows') r
-        WHERE instr(m.prompt_json, ?1)
+        WHERE instr(m.prompt_json, '["notes",' || ?1)
             AND json_valid(m.prompt_json)
             AND r.value ->> 0 = 'notes'
             AND r.value ->> 1 = ?1

@@ -1,6 +1,6 @@
 """Where a note comes from, in words that a person can follow from end to end."""
 
-import json
+import msgspec
 
 from forgetmenot.domain import NoteStatus, Video
 from forgetmenot.durations import DAY
@@ -37,7 +37,8 @@ async def test_the_whole_chain_is_told(world: World) -> None:
     old, new = await notes.of_subject(world.db, "1", list(NoteStatus))
     async with world.db.write() as tx:
         await streams.set_video(tx, second, Video(2134, start, start + 7 * DAY))
-        prompt = json.dumps({"sections": [{"rows": [["notes", new.id]]}]})
+        sections = [{"rows": [["notes", new.id]]}]
+        prompt = msgspec.json.encode({"sections": sections}).decode()
         reply = await put(
             tx, "bot_messages", at=world.clock.now(), text="x", prompt_json=prompt
         )
