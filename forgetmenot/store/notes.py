@@ -76,16 +76,22 @@ class Change(NamedTuple):
     cause: str
 
 
-def _note(row: Row) -> Note:
-    """Return a row of `semantic_notes` with its `episode_ids`."""
-    ids = row["episode_ids"].split(",") if row["episode_ids"] else []
-    return row_as(
-        row,
-        Note,
-        topics=msgspec.json.decode(row["topics"]),
-        asked_with=msgspec.json.decode(row["asked_with"]),
-        episode_ids=sorted(map(int, ids)),
-    )
+def _notes(rows: Sequence[Row]) -> list[Note]:
+    """Return rows of `semantic_notes` with their `episode_ids`."""
+    if not rows:
+        return []
+    names = rows[0].keys()
+    notes = []
+    for row in rows:
+        # dict(row) would look for each column by its name, which takes three times as long
+        columns = dict(zip(names, row, strict=True))
+        columns["topics"] = msgspec.json.decode(columns["topics"])
+        columns["asked_with"] = msgspec.json.decode(columns["asked_with"])
+        ids = columns["episode_ids"] or ""
+        columns["episode_ids"] = sorted(map(int, ids.split(","))) if ids else []
+        notes.append(columns)
+    # all at once: one at a time takes twice as long
+    return msgspec.convert(notes, list[Note], strict=False)
 
 
 async def get(source: Source, note_id: int) -> Note | None:
@@ -100,9 +106,7 @@ async def where(
     params: Params,
 ) -> list[Note]:
     """Return the notes of a condition (SQL, on the row `n`), in the order that it names."""
-    return [
-        _note(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)
-    ]
+    return _notes(await source.rows(f"{_SELECT} WHERE {condition}", params))
 
 
 def _about(subject_id: str | None) -> str:
