@@ -153,7 +153,8 @@ class WordIndex:
         # by word: how many trigrams it shares with this one
         words_with = self._trigram_index()
         lists = [words_with.get(trigram, ()) for trigram in word_trigrams]
-        shared_counts = Counter(chain.from_iterable(lists))
+        # each word of a list once
+        shared_counts = Counter(chain.from_iterable(map(dict.fromkeys, lists)))
         # Most candidates share too few trigrams to be similar, and need not be compared. Of two similar words, the
         # shared trigrams are at least LEAST_SHARED of this word's trigrams. After one slip, all but TRIGRAMS_OF_SLIP
         # trigrams are still shared.
@@ -181,8 +182,11 @@ class WordIndex:
             return self._words_with
         words_with: dict[str, list[str]] = defaultdict(list)
         for word in self._spelt:
-            for trigram in trigrams(word):
-                words_with[trigram].append(word)
+            # As `trigrams` does, but a word may be listed twice under a trigram that it has twice: half the time, and
+            # nothing of it is cached.
+            padded = f" {word} "
+            for start in range(len(word)):
+                words_with[padded[start : start + 3]].append(word)
         # set only when it is complete, because another thread may read it meanwhile
         self._words_with = words_with
         return words_with
