@@ -103,7 +103,12 @@ class Postings:
         """
         word_scores, shares = self._index.scores(query.words)
         scores = self._scores(word_scores, query)
-        ordered: Iterable[int] = self._ordered(scores, shares, query, now)
+        ranks = self._ranks(scores, query, now)
+        candidates = self._candidates(shares, query, now)
+        if padded_to == 0:
+            # nothing fills the list up, so notes that share nothing with the query need no order
+            candidates = [place for place in candidates if ranks[place] >= _LEAST_SCORE]
+        ordered: Iterable[int] = self._ordered(candidates, ranks, now)
         if query.newest:
             # sorting is stable: of notes confirmed at the same time the better one stays first
             ordered = sorted(ordered, key=self._last_confirmed_at, reverse=True)
@@ -165,22 +170,25 @@ class Postings:
                 offered.append(place)
         return offered
 
-    def _ordered(
+    def _candidates(
         self,
-        scores: Sequence[float],
         shares: Container[int],
         query: Query,
         now: int,
-    ) -> Iterator[int]:
-        """Yield the notes that may be offered, best first; of equal ones the freshest first.
-
-        `shares`: the notes that have a word of the query.
-        """
-        ranks = self._ranks(scores, query, now)
+    ) -> list[int]:
+        """Return the notes that may be offered. `shares`: the notes that have a word of the query."""
         unoffered = self._unoffered(shares, query, now)
         all_places = range(len(self.notes))
-        offered = [place for place in all_places if place not in unoffered]
-        offered.sort(key=ranks.__getitem__, reverse=True)
+        return [place for place in all_places if place not in unoffered]
+
+    def _ordered(
+        self,
+        candidates: Iterable[int],
+        ranks: Sequence[float],
+        now: int,
+    ) -> Iterator[int]:
+        """Yield notes by their ranks, best first; of equal ones the freshest first."""
+        best_first = sorted(candidates, key=ranks.__getitem__, reverse=True)
 
         def freshest_first(place: int) -> tuple[float, int]:
             """Return the sort key: the freshest note first, of equal ones the first of the list."""
@@ -188,7 +196,7 @@ class Postings:
             return -note_freshness, place
 
         # freshness is computed rank by rank, because most callers take only the first notes
-        for _rank, places in groupby(offered, key=ranks.__getitem__):
+        for _rank, places in groupby(best_first, key=ranks.__getitem__):
             yield from sorted(places, key=freshest_first)
 
     def _ranks(

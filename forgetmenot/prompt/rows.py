@@ -124,6 +124,9 @@ class Block(Struct, frozen=True):
 
     def section(self) -> Section:
         """Return the block as text, with its size and the database rows that it comes from."""
+        # most blocks of most prompts are empty
+        if not self.rows:
+            return Section(self.name, text="", tokens=0, dropped=self.already_dropped)
         text = self.text()
         row_ids: list[RowId] = []
         for row in self.rows:
@@ -463,11 +466,10 @@ def are_enough(
     if lines[0].at >= now - MEASURED_OVER:
         return False
     others = [line for line in _talk(lines) if line.viewer_id != speaker_id]
-    speakers_and_words = set(map(said_words, others))
-    # more than are shown while chat is not fast: some may speak of what is suppressed
-    if len(speakers_and_words) < FAST.chat_lines:
-        return False
     speakers_and_keys = {(line.viewer_id, key_of_line(line.text)) for line in others}
+    # more than are shown while chat is not fast: some may speak of what is suppressed
+    if len(speakers_and_keys) < FAST.chat_lines:
+        return False
     keys = {key for _speaker, key in speakers_and_keys}
     return len(keys) == len(speakers_and_keys)
 

@@ -15,7 +15,7 @@ async def histories(
 
     `until`: visits that began later do not count (ms).
     """
-    visits: dict[str, list[Visit]] = {}
+    visits_of: dict[str, list[Visit]] = {}
     rows = await source.rows(
         """
         WITH visits AS (
@@ -26,27 +26,22 @@ async def histories(
             WHERE a.viewer_id IN (SELECT value FROM json_each(?))
                 AND a.first_at <= ?
         )
-        SELECT viewer_id, first_at, last_at, (
+        SELECT visits.viewer_id, visits.first_at, visits.last_at, (
             SELECT count(*)
             FROM streams missed
             WHERE missed.started_at > visits.left_at
                 AND missed.started_at < visits.started_at
-        )
+        ), v.sub_months, v.sub_months_at, v.watch_streak, v.watch_streak_at,
+            coalesce(v.moderator_since, 0), v.congratulated_at
         FROM visits
-        ORDER BY first_at
+        JOIN shown v ON v.id = visits.viewer_id
+        ORDER BY visits.first_at
         """,
         (list(viewer_ids), until),
     )
-    for viewer_id, *visit in rows:
-        visits.setdefault(viewer_id, []).append(Visit(*visit))
-    # Read second: who came by then but is hidden falls out here.
-    people = await source.rows(
-        """
-        SELECT id, sub_months, sub_months_at, watch_streak, watch_streak_at,
-            coalesce(moderator_since, 0), congratulated_at
-        FROM shown
-        WHERE id IN (SELECT value FROM json_each(?))
-        """,
-        (visits.keys(),),
-    )
-    return {row[0]: TimeTogether(visits[row[0]], *row[1:]) for row in people}
+    histories_by_id: dict[str, TimeTogether] = {}
+    for viewer_id, first_at, last_at, missed, *of_viewer in rows:
+        visits = visits_of.setdefault(viewer_id, [])
+        visits.append(Visit(first_at, last_at, missed))
+        histories_by_id[viewer_id] = TimeTogether(visits, *of_viewer)
+    return histories_by_id

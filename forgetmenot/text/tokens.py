@@ -32,4 +32,7 @@ def bytes_for_tokens(tokens: int) -> int:
 
 def _size(text: str) -> int:
     """Return the bytes of a text; a lone surrogate, which has none, counts as one."""
+    # most texts are ASCII, and need no copy to be measured
+    if text.isascii():
+        return len(text)
     return len(text.encode("utf-8", "replace"))
