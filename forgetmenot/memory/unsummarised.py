@@ -8,7 +8,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from forgetmenot.domain import PromptLine
@@ -172,7 +172,7 @@ class _AskedWord:
                     continue
                 near_stem = table.stem_of(near_number)
                 self._shares.setdefault(near_stem, NEAR_WEIGHT * nearness)
-        # a line can match this word only if it has one of these marks (`_marks_of`)
+        # a line can match this word only if it has one of these marks (`_words_by_mark`)
         self.marks = set(self._shares)
         # a word that the table does not list may be misspelt
         self._misspelt: str | None = None
@@ -197,20 +197,21 @@ class _AskedWord:
 
 # The same lines are compared with one question after the other.
 @text_cache(LINES_CACHED)
-def _marks_of(text: str) -> frozenset[str]:
-    """Return the marks of a line: the stem and the first letters of each of its words.
+def _words_by_mark(text: str) -> Mapping[str, Sequence[str]]:
+    """Return the words of a line by their marks: the stem and the first letters of each.
 
     A line and an asked word can match only if they share a mark.
     """
-    marks: set[str] = set()
+    words_by_mark: dict[str, list[str]] = defaultdict(list)
     for line_word in words_of_line(text):
-        marks.add(stem(line_word))
-        marks.add(line_word[:UNTOUCHED_BY_SLIPS])
-    return frozenset(marks)
+        marks = {stem(line_word), line_word[:UNTOUCHED_BY_SLIPS]}
+        for mark in marks:
+            words_by_mark[mark].append(line_word)
+    return dict(words_by_mark)
 
 
 class _LineWords:
-    """The words of the lines that share a mark with a question.
+    """The words of lines that share a mark with a question.
 
     `places`: by word, the places of the lines that have it. `by_stem`, `by_beginning`: the words with each stem, and
     with each beginning of UNTOUCHED_BY_SLIPS letters.
@@ -224,10 +225,12 @@ class _LineWords:
             asked_marks |= asked_word.marks
         self.places: dict[str, list[int]] = defaultdict(list)
         for place, line in enumerate(lines):
-            # most lines share no mark, and need not be read word by word
-            if asked_marks.isdisjoint(_marks_of(line.text)):
-                continue
-            for line_word in words_of_line(line.text):
+            words_by_mark = _words_by_mark(line.text)
+            # most words share no mark
+            marked_words: set[str] = set()
+            for mark in asked_marks & words_by_mark.keys():
+                marked_words.update(words_by_mark[mark])
+            for line_word in marked_words:
                 self.places[line_word].append(place)
         self.by_stem: dict[str, list[str]] = defaultdict(list)
         self.by_beginning: dict[str, list[str]] = defaultdict(list)
