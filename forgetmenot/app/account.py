@@ -326,17 +326,22 @@ class DeviceLogin:
         self._store = TokenStore(folder, use_keyring=use_keyring)
         self._login: PendingLogin | None = None
         self._waiting: asyncio.Task[None] | None = None
+        self._beginning = asyncio.Lock()
 
     async def begin(self, account: Account, scopes: tuple[str, ...]) -> None:
         """Ask Twitch for a code, and wait for it to be typed. Raises TwitchError."""
         code = await begin_device_login(self._settings(), scopes)
-        await self.aclose()
+        # pending() draws the code with it
         await load_off_the_loop("segno")
-        now = SystemClock().now()
-        expires_at = now + code.expires_in * SECOND
-        self._login = PendingLogin(account, code, expires_at)
-        work = self._finish(self._login, scopes)
-        self._waiting = asyncio.create_task(work, name="log-in by code")
+        # One after the other: two pages of the dock may begin at once, and only the code that is shown may log
+        # somebody in.
+        async with self._beginning:
+            await self.aclose()
+            now = SystemClock().now()
+            expires_at = now + code.expires_in * SECOND
+            self._login = PendingLogin(account, code, expires_at)
+            work = self._finish(self._login, scopes)
+            self._waiting = asyncio.create_task(work, name="log-in by code")
 
     async def aclose(self) -> None:
         """Wait no longer."""

@@ -1,5 +1,6 @@
 """The set-up's steps for Twitch: which app, which account with which rights, and what is stored of it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -177,6 +178,25 @@ async def test_the_next_code_takes_the_place_of_the_last(
     assert outcome(steps) == "Logged in as demo."
     assert [token.login for token in sim.tokens.issued] == ["demo"]
     assert store.is_empty(Account.BOT)
+
+
+async def test_of_two_codes_asked_for_at_once_the_shown_one_counts(
+    steps: Steps, sim: TwitchSim
+) -> None:
+    """Two pages of the dock are open, and a log-in is begun in both: the other code is not waited for."""
+    await steps.do("client", client_id=sim.client_id)
+    sim.oauth.codes.clear()
+    await asyncio.gather(steps.do("login"), steps.do("login"))
+    pending = steps.service.login.pending()
+    assert pending is not None
+    shown = str(pending["code"])
+    [other] = [code for code in sim.oauth.codes if code.user != shown]
+    polls = other.polls
+    sim.approve(other.user, "stranger")
+    await sim.until(lambda: sim.oauth.waiting(shown).polls > polls + 5)
+    sim.approve(shown, "keeper")
+    await sim.until(lambda: outcome(steps))
+    assert [token.login for token in sim.tokens.issued] == ["keeper"]
 
 
 async def test_a_log_in_that_the_disk_does_not_take_is_said(
