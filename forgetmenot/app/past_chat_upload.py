@@ -150,6 +150,7 @@ class PastChatUpload:
         try:
             expected = await estimate(self._files, settings, now)
         except InputError:
+            # No chat can be read in them: they would only stand in the way of the right ones.
             self.drop()
             raise
         line = expected.in_words(settings, self._say)

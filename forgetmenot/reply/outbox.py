@@ -161,8 +161,8 @@ class Outbox:
     ) -> Sent:
         """Send a line that no model wrote, such as a command's answer; return what became of it.
 
-        It is sent in every mode. `about_ids`: the viewers whom it is about; one that is stored is
-        about one viewer. It is not sent if one of them opts out or asks to be erased while it waits,
+        It is sent in every mode. `about_ids`: the viewers whom it is about; its row has room for one
+        of them. It is not sent if one of them opts out or asks to be erased while it waits,
         or has a fact forgotten that it says. `is_optional`: it may be left out where only the places
         are free that are kept for replies. `is_urgent`: it is an answer about somebody's own data.
         `leaves_nothing`: neither its words nor its viewer are stored. Raises StoreError.

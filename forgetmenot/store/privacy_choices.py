@@ -140,6 +140,7 @@ async def mark_opted_out(
         """,
         (viewer_id, at),
     )
+    # What moderators did to them is remembered without them: the id of such an event names its target too.
     await tx.execute(
         """
         UPDATE events

@@ -115,6 +115,7 @@ class ChatPermission:
         return self._trouble_of_modes(name) or self._trouble_of_refusals(name)
 
     def _trouble_of_modes(self, name: str) -> str:
+        """Return which mode of the chat keeps the bot from writing; empty if none does."""
         role = self.role()
         if role is None or role in _MODERATORS:
             return ""
@@ -124,7 +125,7 @@ class ChatPermission:
             return reason("mute_subscribers_only", name=name)
         if not self._followers_only or role in _TAKEN_FOR_FOLLOWERS:
             return ""
-        # whether it follows the channel is known to Twitch alone
+        # Whether it follows the channel is known to Twitch alone, so one refused message shows that it does not.
         if self._is_refused(1):
             return reason("mute_followers_only", name=name)
         return ""

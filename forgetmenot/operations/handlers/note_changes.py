@@ -198,11 +198,12 @@ async def _notes_to_edit(
         return await _notes_meant_by_it(request, about, change)
     new_fact = own_fact(change.sentence) or change.sentence
     known = await notes.of_subject(request.db, about.id, LIVE)
-    same_slot = [
+    # "lives in Oslo" corrects "lives in Bergen": both cannot be true.
+    contradicted = [
         note for note in known if relate(note.fact, new_fact) is Relation.CONFLICT
     ]
-    if same_slot:
-        return same_slot
+    if contradicted:
+        return contradicted
     if change.wrong:
         matches = await find_notes(request, about, change.wrong)
         if matches:
