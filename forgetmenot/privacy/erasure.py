@@ -22,6 +22,7 @@ In this order: the eraser, which decides when; the steps on rows; names and word
 
 import asyncio
 import os
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -91,10 +92,16 @@ TEXTS_AT_ONCE = 50
 _TITLE = "title"
 _DIGEST = "digest"
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
-# Bytes that are read of a file at once.
-_CHUNK = 1 << 20
+# Bytes that are read of a file at once, and that are searched in one step, which holds the event loop for .1 ms. Where
+# less is read at once the loop waits longer: each read begins its wait for a turn anew.
+_CHUNK = 1 << 22
+_STEP = 1 << 15
 # Bytes on each side of what may be a name that are looked at with it.
-_AROUND = 64
+_AROUND = 128
+# Letters and digits, in UTF-8: all of some bytes, those at their begin, and those at their end.
+_WHOLE_WORD = re.compile(rb"[\w\x80-\xff]*")
+_CUT_AT_BEGIN = re.compile(rb"\A[\w\x80-\xff]+")
+_CUT_AT_END = re.compile(rb"[\w\x80-\xff]+\Z")
 # An episode whose summary is empty may go.
 _SUMMARIES = PLACES[0]
 _STEMS_OF_SOMEBODY = fact_stems(SOMEBODY)
@@ -874,23 +881,46 @@ def _count_in(blocks: Iterable[bytes], person: NameForms) -> tuple[int, int]:
     """
     count = 0
     size = 0
-    carried_over = b""
+    # What may be a name is judged by the bytes on both sides of it: at the end of a step it waits for the next one.
+    part = b""
+    searched_to = 0
     needles = _shortest_needles(person)
-    for block in blocks:
-        size += len(block)
-        part = carried_over + block
-        # From A to Z, as the needles are.
-        lowered = part.lower()
-        for needle in needles:
-            start = lowered.find(needle)
-            while start >= 0:
-                end = start + len(needle)
-                if _is_named_at(part, start, end, person):
-                    count += 1
-                start = lowered.find(needle, end)
-        # A name may stand across two blocks.
-        carried_over = part[-_AROUND:]
+    for step in _in_steps(blocks):
+        size += len(step)
+        part = part[max(0, searched_to - _AROUND) :] + step
+        first = min(searched_to, _AROUND)
+        searched_to = max(first, len(part) - _AROUND)
+        count += _count_between(part, first, searched_to, needles, person)
+    count += _count_between(part, searched_to, len(part), needles, person)
     return count, size
+
+
+def _count_between(
+    part: bytes,
+    first: int,
+    last: int,
+    needles: Sequence[bytes],
+    person: NameForms,
+) -> int:
+    """Return how often the person is named by what begins between two places of the bytes."""
+    # From A to Z, as the needles are.
+    lowered = part.lower()
+    count = 0
+    for needle in needles:
+        start = lowered.find(needle, first)
+        while first <= start < last:
+            end = start + len(needle)
+            if _is_named_at(part, start, end, person):
+                count += 1
+            start = lowered.find(needle, end)
+    return count
+
+
+def _in_steps(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of blocks, a few at a time."""
+    for block in blocks:
+        for start in range(0, len(block), _STEP):
+            yield block[start : start + _STEP]
 
 
 def _shortest_needles(person: NameForms) -> list[bytes]:
@@ -911,8 +941,14 @@ def _is_named_at(
     person: NameForms,
 ) -> bool:
     """Return whether the bytes from start to end, with those around them, name the person."""
-    first = max(0, start - _AROUND)
-    around = part[first : end + _AROUND]
+    before = part[max(0, start - _AROUND) : start]
+    behind = part[end : end + _AROUND]
+    # Where the bytes end in the middle of a longer name, that would be taken for this one.
+    if _WHOLE_WORD.fullmatch(before) is None:
+        before = _CUT_AT_BEGIN.sub(b"", before)
+    if _WHOLE_WORD.fullmatch(behind) is None:
+        behind = _CUT_AT_END.sub(b"", behind)
+    around = before + part[start:end] + behind
     # A cut through a letter leaves a sign that is no letter, as before and behind a name.
     text = around.decode("utf-8", "replace")
     return person.anonymized(text) != text

@@ -12,19 +12,27 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import EpisodeKind, NoteStatus, Participation, Scope, SourceKind
+from forgetmenot.domain import (
+    EpisodeKind,
+    NoteStatus,
+    Participation,
+    Role,
+    Scope,
+    SourceKind,
+)
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.errors import FactRefused
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import merge
 from forgetmenot.memory.edits import remember
-from forgetmenot.privacy.erasure import _CHUNK, Eraser, ErasureReport
+from forgetmenot.privacy.erasure import _STEP, Eraser, ErasureReport
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.notes import NewNote
+from forgetmenot.store.viewers import SeenViewer
 from tests.memory.conftest import Channel, open_channel
 from tests.rows import put
 from tests.wishes import forget_fact
@@ -216,10 +224,36 @@ async def test_the_search_finds_whatever_an_erasure_left(channel: Channel) -> No
         file = channel.db.path.with_name(f"{number}.txt")
         # across the edge between two parts of a file
         file.write_bytes(
-            b"\xff" * (_CHUNK - 12) + f" it was {text} ".encode() + b"." * 9_000
+            b"\xff" * (_STEP - 12) + f" it was {text} ".encode() + b"." * 9_000
         )
     report = await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     assert report.places.keys() == {f"{number}.txt" for number in range(len(back))}
+
+
+async def test_the_search_counts_a_place_once_wherever_it_is_in_a_file(
+    channel: Channel,
+) -> None:
+    content = bytearray(b"." * (300 * _STEP))
+    for number in range(1, 300):
+        # nearer and nearer to the edge between two parts, and across it
+        place = number * _STEP - 300 + number
+        content[place : place + 9] = b"alicequux"
+    channel.db.path.with_name("edges.txt").write_bytes(content)
+    report = await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert report.places == {"edges.txt": 299}
+
+
+async def test_the_search_takes_no_longer_name_for_theirs_where_its_bytes_are_cut(
+    channel: Channel,
+) -> None:
+    name = "alicequux_77"
+    viewer = SeenViewer("771234509", name, name, Role.VIEWER, 1, 1)
+    async with channel.db.write() as tx:
+        await viewers.record_seen(tx, [viewer])
+    rows = (b"alicequux_77" + b"." * length for length in range(300))
+    channel.db.path.with_name("rows.txt").write_bytes(b"".join(rows))
+    report = await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert report.places == {}
 
 
 async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(
