@@ -168,6 +168,25 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
             await all_fit(page, "lost")
 
 
+async def test_a_count_of_seconds_is_not_read_aloud_again_and_again(
+    db: Database, clock: ManualClock, running: Browser
+) -> None:
+    control = FakeControl()
+    port = unused_port()
+    async with fake_dock(db, clock, port, control):
+        address = f"http://127.0.0.1:{port}/?token={(db.path.parent / TOKEN_FILE).read_text()}"
+        async with page_on(running, address, restarts=True) as page:
+            standing = page.locator("#top .standing")
+            await expect(standing).not_to_contain_text("next try")
+            for seconds in (9, 8, 7):
+                line = f"It failed: next try in {seconds} s."
+                control.now = replace(STATE, model_trouble=line)
+                await expect(standing).to_contain_text(line)
+            await expect(page.locator("#heard p")).to_have_text(
+                ["It failed: next try in 9 s."]
+            )
+
+
 NO_WIDER = (
     "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 )

@@ -105,8 +105,9 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
     hint && h("p", { class: "hint" }, h("span", {}, hint), h("a", { href: "#setup" }, t("panel.setup")),
       button(t("close"), () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
   );
-  if (toldLine && toldLine !== line && !state.fresh) announce(line);
-  toldLine = line;
+  const words = line.replace(/\d+/g, ""); // "next try in 5 s" is not read aloud each second
+  if (toldLine && toldLine !== words && !state.fresh) announce(line);
+  toldLine = words;
 });
 
 // It is as wide as the longer of its two words.
