@@ -324,7 +324,8 @@ class OpenAICompatible:
             name = repr(self.name)
             address = self._base + PATH
             return ModelRefused(reason("server_model", model=name, address=address))
-        if status == 429:
+        # with a hint no wait helps, as where the credit is used up
+        if status == 429 and not completion.hint:
             return ModelRateLimited(reason("model_limit", model=self.name), wait_s)
         if status == 408 or status >= 500:
             return ModelUnavailable(reason("server_trouble", status=status), wait_s)

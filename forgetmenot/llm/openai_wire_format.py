@@ -36,6 +36,7 @@ HINTS = {
     "content_filter": "hint_filter",
     "billing_hard_limit_reached": "hint_spent",
     "billing_not_active": "hint_spent",
+    "insufficient_quota": "hint_spent",
 }
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
 LARGEST_COUNT = 1_000_000_000  # tokens: a server that counts more does not count
@@ -339,6 +340,9 @@ def _read_error(status: int, body: object) -> Completion:
     code = _text(fields.get("code"))
     kind = _text(fields.get("type"))
     hint = HINTS.get(kind) or HINTS.get(code, "")
+    # payment required: what OpenRouter and DeepSeek answer without credit
+    if status == 402:
+        hint = "hint_spent"
     words = _text(fields.get("message")).casefold()
     # servers at home name it only in words
     names_model = status == 404 and "model" in words

@@ -167,6 +167,8 @@ FAILURES: list[tuple[Fault, type[ModelError], str]] = [
     (answer("Hel", finish="content_filter"), ModelBlocked, "content filter"),
     (UNFINISHED, ModelBlocked, "reply_output_tokens"),
     (raw("{}", 401), ModelRefused, "api_key_env"),
+    (raw("{}", 402), ModelRefused, "no credit left"),
+    (raw('{"error": {"code": "insufficient_quota"}}', 429), ModelRefused, "no credit"),
     *((raw(text, 200), ModelError, ".") for text in ODD),
     *((raw(text, 500), ModelError, ".") for text in ODD),
     *((fault, ModelError, ".") for fault in REFUSED),
