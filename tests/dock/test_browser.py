@@ -173,7 +173,8 @@ async def test_a_count_of_seconds_is_not_read_aloud_again_and_again(
 ) -> None:
     control = FakeControl()
     port = unused_port()
-    async with fake_dock(db, clock, port, control):
+    live = LiveSettings(parse_settings('[twitch]\nchannel = "demo"', "test"))
+    async with fake_dock(db, clock, port, control, live):
         address = f"http://127.0.0.1:{port}/?token={(db.path.parent / TOKEN_FILE).read_text()}"
         async with page_on(running, address, restarts=True) as page:
             standing = page.locator("#top .standing")
