@@ -11,6 +11,7 @@
 import re
 import unicodedata
 from itertools import groupby
+from operator import eq
 from string import ascii_lowercase
 
 _SPACES = re.compile(r"\s+")
@@ -56,7 +57,10 @@ def without_repeated_words(text: str) -> str:
 def words_key(text: str) -> str:
     """Return by what two texts have the same words: `without_repeated_words` without its capitals."""
     words = clean(text).casefold().split()
-    return " ".join(word for word, _repeats in groupby(words))
+    has_repeats = any(map(eq, words, words[1:]))
+    if has_repeats:
+        words = [word for word, _repeats in groupby(words)]
+    return " ".join(words)
 
 
 def _visible(text: str) -> str:

@@ -18,6 +18,7 @@ _MONTHS_OF_YEAR = """
     january february march april may june july august september october november december
 """
 MONTHS = tuple(_MONTHS_OF_YEAR.split())
+_DIGIT = re.compile(r"\d")
 _MONTH_NUMBERS = {"sept": 9}
 for _number, _month in enumerate(MONTHS, start=1):
     _MONTH_NUMBERS[_month] = _number
@@ -229,8 +230,7 @@ def _period(match: re.Match[str], lower_text: str) -> Period | None:
 def days_in(text: str) -> tuple[Period, ...]:
     """Return the days that a text names, each once."""
     # Asked of every note, few of which have a digit.
-    has_digit = any(map(str.isdecimal, text))
-    if not has_digit:
+    if not _DIGIT.search(text):
         return ()
     periods = periods_in(text.lower())
     return tuple(period for period in periods if period.day is not None)
