@@ -88,6 +88,17 @@ class Postings:
         # by note: whether it states a time, and a duration; read when the first question about time comes
         self._times: list[tuple[bool, bool]] | None = None
 
+    def is_ready(self, query: Query | None = None) -> bool:
+        """Return whether a query is answered at once, without `make_ready`; None: any query."""
+        if self._meanings is None or self._meanings.are_made:
+            return True
+        return query is not None and not self._asked_numbers(query)
+
+    def make_ready(self, query: Query | None = None) -> None:
+        """Make what a query needs and others may not need; None: what any query may need."""
+        if self._meanings is not None and not self.is_ready(query):
+            self._meanings.make()
+
     def ranked(
         self,
         query: Query,
@@ -138,11 +149,9 @@ class Postings:
 
     def _meaning_scores(self, query: Query) -> list[float]:
         """Return how much its meaning adds to the score of each note; all 0 without a word table."""
-        if self._table is None or self._meanings is None:
+        if self._meanings is None:
             return [0.0] * len(self.notes)
-        # the message's own words, without those of its context (category, title)
-        asked_stems = dict.fromkeys(map(stem, query.telling))
-        cosines = self._meanings.cosines(self._table.numbers(asked_stems))
+        cosines = self._meanings.cosines(self._asked_numbers(query))
         # One person's notes are all a little alike, so only what is nearer than the mean tells them apart.
         count = max(1, len(cosines))
         mean_cosine = sum(cosines) / count
@@ -154,6 +163,14 @@ class Postings:
         for difference in differences:
             scores.append(MEANING_SHARE * (difference / full_difference))
         return scores
+
+    def _asked_numbers(self, query: Query) -> list[int]:
+        """Return the numbers in the word table of what a query asks; none without a table."""
+        if self._table is None:
+            return []
+        # the message's own words, without those of its context (category, title)
+        asked_stems = dict.fromkeys(map(stem, query.telling))
+        return self._table.numbers(asked_stems)
 
     def _without_padding(
         self,

@@ -141,7 +141,8 @@ class Recall:
             limit = CHANNEL_NOTES if CHANNEL in subjects else SPEAKER_NOTES
         if snapshot is None:
             snapshot = await self._look_at(subjects)
-        postings = await self._postings(tuple(subjects), snapshot.fingerprints)
+        fingerprints = snapshot.fingerprints
+        postings = await self._postings(tuple(subjects), fingerprints, query)
 
         padded_to: int | None = None
         if not padded and not query.is_general:
@@ -155,7 +156,7 @@ class Recall:
             padded_to=padded_to,
             may_be_shown=_filter_of(settings, snapshot.suppression_filter),
         )
-        if len(postings.notes) <= FEW_NOTES:
+        if len(postings.notes) <= FEW_NOTES and postings.is_ready(query):
             return rank()
         return await asyncio.to_thread(rank)
 
@@ -214,7 +215,10 @@ class Recall:
         self._recent_speakers = {}
         for subject in subjects:
             snapshot = await self._look_at([subject])
-            await self._postings((subject,), snapshot.fingerprints)
+            postings = await self._postings((subject,), snapshot.fingerprints)
+            if not postings.is_ready():
+                # they were built for a question that did not need everything
+                await asyncio.to_thread(postings.make_ready)
 
     def forget(self) -> None:
         """Empty the caches of notes, episodes and active viewers: after an erasure, or changes by hand."""
@@ -238,9 +242,15 @@ class Recall:
         return await self._db.together(lambda source: self.look(source, subjects))
 
     async def _postings(
-        self, subjects: tuple[str, ...], fingerprints: tuple[Fingerprint, ...]
+        self,
+        subjects: tuple[str, ...],
+        fingerprints: tuple[Fingerprint, ...],
+        query: Query | None = None,
     ) -> Postings:
-        """Return the postings of these subjects from the cache; they are built if the notes have changed."""
+        """Return the postings of these subjects from the cache; they are built if the notes have changed.
+
+        `query`: what they are built for; None: for any.
+        """
         if subjects in self._postings_of:
             kept_fingerprints, kept_postings = self._postings_of[subjects]
             if kept_fingerprints == fingerprints:
@@ -252,7 +262,13 @@ class Recall:
             if may_be_shown:
                 visible.append(subject)
         forget_count = self._forget_count
-        postings = await self._db.together(lambda source: _build(source, visible))
+
+        async def build(source: Source) -> Postings:
+            postings = await _build(source, visible)
+            postings.make_ready(query)
+            return postings
+
+        postings = await self._db.together(build)
         if forget_count != self._forget_count:
             # somebody may have been erased meanwhile, so these are not cached
             return postings

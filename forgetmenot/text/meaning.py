@@ -18,6 +18,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import accumulate
 from mmap import ACCESS_READ, mmap
+from typing import NamedTuple
 
 from forgetmenot.logs import log
 from forgetmenot.text.given_names import GIVEN_NAMES
@@ -141,32 +142,61 @@ def _stem_in(line: str) -> str:
     return line.partition(" ")[0]
 
 
-class Meanings:
-    """The vectors of some texts, ready to be compared with a message.
+class _Vectors(NamedTuple):
+    """The vectors of some texts.
 
-    `texts` are the numbers of their words' stems.
+    `counts`: of the words in each. `norms`: their lengths. `columns`: one long integer for each component, which has
+    that component of all texts side by side. `bias`: one that has _BIAS for each text.
+    """
+
+    counts: Sequence[int]
+    norms: Sequence[float]
+    columns: Sequence[int]
+    bias: int
+
+
+class Meanings:
+    """What some texts mean, to be compared with messages.
+
+    `texts` are the numbers of their words' stems. Their vectors are made for the first message that has a meaning, or
+    by `make`: those of 250 facts in 1.5 ms.
     """
 
     def __init__(self, table: WordTable, texts: Sequence[Sequence[int]]) -> None:
         self._table = table
+        self._texts = texts
+        self._vectors: _Vectors | None = None
+
+    @property
+    def are_made(self) -> bool:
+        """Return whether the vectors are made, so that no message waits for them."""
+        return self._vectors is not None
+
+    def make(self) -> _Vectors:
+        """Return the texts' vectors, made now if they were not before."""
+        if self._vectors is not None:
+            return self._vectors
+        table = self._table
         # Arrays: of each subject that recall caches, lists would take several times the memory.
-        self._counts = array("H")
-        self._norms = array("f")
+        counts = array("H")
+        norms = array("f")
         totals = array("H")
-        for numbers in texts:
+        for numbers in self._texts:
             count = min(len(numbers), MAX_WORDS)
             total = table.total(numbers)
-            self._counts.append(count)
-            self._norms.append(_norm(total, count * ZERO))
+            counts.append(count)
+            norms.append(_norm(total, count * ZERO))
             totals.extend(total)
-        # Side by side: one long integer has the same component of all texts.
         lanes = _in_lanes(totals)
-        self._columns = []
+        columns = []
         for column in range(table.dimensions):
             column_lanes = lanes[column :: table.dimensions]
-            self._columns.append(_as_long_integer(column_lanes))
-        bias = array("I", [_BIAS])
-        self._bias = _as_long_integer(bias * len(texts))
+            columns.append(_as_long_integer(column_lanes))
+        biases = array("I", [_BIAS]) * len(self._texts)
+        vectors = _Vectors(counts, norms, columns, _as_long_integer(biases))
+        # Set only now that it is complete, because another thread may read it meanwhile.
+        self._vectors = vectors
+        return vectors
 
     def cosines(self, numbers: Sequence[int]) -> list[float]:
         """Return how near each text is to a message of these words, from -1 to 1.
@@ -177,14 +207,15 @@ class Meanings:
         message = self._table.total(numbers)
         norm = _norm(message, zero)
         if not norm:
-            return [0.0] * len(self._counts)
+            return [0.0] * len(self._texts)
+        vectors = self.make()
         components = [
             round(_SCALED_LENGTH * (value - zero) / norm) for value in message
         ]
-        products = self._products(components)
+        products = _products(vectors, components)
         zero_of_word = ZERO * sum(components)
         cosines = []
-        rows = zip(products, self._counts, self._norms, strict=True)
+        rows = zip(products, vectors.counts, vectors.norms, strict=True)
         for biased_product, count, text_norm in rows:
             if not text_norm:
                 cosines.append(0.0)
@@ -194,14 +225,15 @@ class Meanings:
             cosines.append(product / text_norm / _SCALED_LENGTH)
         return cosines
 
-    def _products(self, components: Sequence[int]) -> "array[int]":
-        """Return the product of a message with each text, with _BIAS added to each."""
-        # One multiplication for each component serves all texts, each in a lane of its own.
-        total = self._bias
-        for column, component in zip(self._columns, components, strict=True):
-            total += column * component
-        total_bytes = total.to_bytes(4 * len(self._counts), "little")
-        return array("I", total_bytes)
+
+def _products(vectors: _Vectors, components: Sequence[int]) -> "array[int]":
+    """Return the product of a message with each text, with _BIAS added to each."""
+    # One multiplication for each component serves all texts, each in a lane of its own.
+    total = vectors.bias
+    for column, component in zip(vectors.columns, components, strict=True):
+        total += column * component
+    total_bytes = total.to_bytes(4 * len(vectors.counts), "little")
+    return array("I", total_bytes)
 
 
 def _as_long_integer(lanes: "array[int]") -> int:

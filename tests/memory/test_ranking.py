@@ -378,3 +378,21 @@ def test_what_is_over_and_not_swept_yet_is_past_only_if_it_was_to_last() -> None
     assert "is at a fair" not in recalled(candidates, "how was the fair?")
     assert "is on tour" in recalled(candidates, "how was the tour?")
     assert "is on tour" not in recalled(candidates, "hi")
+
+
+def test_what_only_some_questions_need_is_made_for_the_first_that_does() -> None:
+    no_word_of_the_table = query_of("xyzzyq?")
+    pets = query_of("do they have any pets")
+    postings = Postings(NOTES, TABLE)
+    assert postings.is_ready(no_word_of_the_table)
+    assert not postings.is_ready(pets)
+    postings.make_ready(no_word_of_the_table)
+    assert not postings.is_ready(pets)
+    postings.make_ready(pets)
+    assert postings.is_ready(pets)
+    assert postings.is_ready()
+    assert postings.ranked(pets, now=NOW, limit=1)[0].note.id == 2
+
+
+def test_without_a_table_postings_are_ready_for_any_question() -> None:
+    assert Postings(NOTES, None).is_ready()

@@ -1,6 +1,9 @@
 """What is known and what happened before, for what was just said: in time, and nothing that is to be left alone."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 import pytest
 
@@ -346,3 +349,48 @@ async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -
         await without_hidden_names(world.db, "アリスさん、こんにちは", "90")
         == "アリスさん、こんにちは"
     )
+
+
+T = TypeVar("T")
+
+
+class CountingExecutor(ThreadPoolExecutor):
+    """The event loop's threads, with a count of what they were given."""
+
+    jobs = 0
+
+    def submit(
+        self, fn: Callable[..., T], /, *args: object, **kwargs: object
+    ) -> "Future[T]":
+        """Count a job, and run it."""
+        self.jobs += 1
+        return super().submit(fn, *args, **kwargs)
+
+
+async def test_what_a_first_question_did_not_need_is_made_in_a_thread(
+    world: World, recall: Recall
+) -> None:
+    executor = CountingExecutor()
+    asyncio.get_running_loop().set_default_executor(executor)
+    await world.note("lives in Oslo with two cats")
+    assert await recall.about(["1"], "xyzzyq?", padded=True)
+    assert executor.jobs == 0
+    # it needs the notes' meanings, which no line had made
+    assert await recall.about(["1"], "do they have any pets")
+    assert executor.jobs == 1
+    assert await recall.about(["1"], "do they have any pets")
+    assert executor.jobs == 1
+
+
+async def test_a_line_makes_ready_what_a_first_question_did_not_need(
+    world: World, recall: Recall
+) -> None:
+    executor = CountingExecutor()
+    asyncio.get_running_loop().set_default_executor(executor)
+    await world.note("lives in Oslo with two cats")
+    await recall.about(["1"], "xyzzyq?")
+    recall.heard("1")
+    await recall.prepare()
+    jobs = executor.jobs
+    assert await recall.about(["1"], "do they have any pets")
+    assert executor.jobs == jobs
