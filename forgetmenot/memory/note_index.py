@@ -63,6 +63,9 @@ class _WordScores(NamedTuple):
     shares: Mapping[int, float]
 
 
+NO_SCORES = _WordScores((), (), {})
+
+
 class NoteIndex:
     """The words of a subject's notes and of the texts around them.
 
@@ -127,21 +130,20 @@ class NoteIndex:
         """
         scores = self._scores_of.get((word, spelling))
         if scores is None:
-            counts = self._counts_of(word, spelling=spelling)
-            scores = self._weigh(counts)
+            similar_words = self._words.like(word, spelling=spelling)
+            # most words of a message are in no note, nor is one like them
+            scores = NO_SCORES
+            if similar_words:
+                scores = self._weigh(self._counts_of(similar_words))
             self._scores_of[word, spelling] = scores
         return scores
 
-    def _counts_of(self, word: str, *, spelling: bool) -> _WordCounts:
-        """Return how often a word, or one like it, stands in the texts.
-
-        `spelling`: nearly the same spelling counts, too.
-        """
+    def _counts_of(self, similar_words: Mapping[str, float]) -> _WordCounts:
+        """Return how often words that count as one stand in the texts. `similar_words`: how much each counts."""
         own: dict[int, float] = defaultdict(float)
         around: dict[int, float] = defaultdict(float)
         shares: dict[int, float] = {}
         note_count = len(self._group_of)
-        similar_words = self._words.like(word, spelling=spelling)
         for similar_word, share in similar_words.items():
             for place in self._words.places(similar_word):
                 if place < note_count:

@@ -106,13 +106,18 @@ class Postings:
         now: int,
         limit: int,
         padded_to: int | None = None,
+        only_if_asked_for: bool = False,
         may_be_shown: Callable[[Note], bool] = lambda _note: True,
     ) -> list[Recalled]:
         """Return the notes that fit a query and may be shown, best first, at most `limit`.
 
         If fewer than `padded_to` notes fit, others fill the list up to this number; None: up to the limit. `now` in ms.
+        `only_if_asked_for`: none is returned if no note has a word of the query.
         """
         word_scores, shares = self._index.scores(query.words)
+        best_share = max(shares.values(), default=0.0)
+        if only_if_asked_for and best_share < ASKED_FOR_SHARE:
+            return []
         scores = self._scores(word_scores, query)
         ranks = self._ranks(scores, query, now)
         candidates = self._candidates(shares, query, now)

@@ -126,11 +126,13 @@ class Recall:
         limit: int | None = None,
         *,
         padded: bool = False,
+        only_if_asked_for: bool = False,
         snapshot: NotesSnapshot | None = None,
     ) -> list[Recalled]:
         """Return the notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
         Only notes that fit are returned. With `padded`, or if the query is general, others fill the list up to `limit`.
+        With `only_if_asked_for` none is returned if no note has a word of the message.
         `limit`: by default what a prompt has room for. `snapshot`: what `look` has just returned for these subjects;
         None: it is read here. Raises StoreError.
         """
@@ -154,6 +156,7 @@ class Recall:
             now=self._clock.now(),
             limit=limit,
             padded_to=padded_to,
+            only_if_asked_for=only_if_asked_for,
             may_be_shown=_filter_of(settings, snapshot.suppression_filter),
         )
         if len(postings.notes) <= FEW_NOTES and postings.is_ready(query):

@@ -150,19 +150,20 @@ class WordIndex:
     def _near_in_spelling(self, word: str) -> Iterator[tuple[str, float]]:
         """Yield the texts' words that are spelt like a word, with their similarity (0 to 1)."""
         word_trigrams = trigrams(word)
-        # by word: how many trigrams it shares with this one
+        # By word: how many trigrams it shares with this one, or more: it may be listed twice under one.
         words_with = self._trigram_index()
-        lists = [words_with.get(trigram, ()) for trigram in word_trigrams]
-        # each word of a list once
-        shared_counts = Counter(chain.from_iterable(map(dict.fromkeys, lists)))
+        lists = filter(None, map(words_with.get, word_trigrams))
+        shared_counts = Counter(chain.from_iterable(lists))
         # Most candidates share too few trigrams to be similar, and need not be compared. Of two similar words, the
         # shared trigrams are at least LEAST_SHARED of this word's trigrams. After one slip, all but TRIGRAMS_OF_SLIP
         # trigrams are still shared.
         least_of_similar = LEAST_SHARED * len(word_trigrams)
         least_of_slip = max(1, len(word_trigrams) - TRIGRAMS_OF_SLIP)
         least = min(least_of_similar, least_of_slip)
-        near_enough = [pair for pair in shared_counts.items() if pair[1] >= least]
-        for candidate, shared_count in near_enough:
+        near_enough = [
+            other for other, count in shared_counts.items() if count >= least
+        ]
+        for candidate in near_enough:
             # cheap checks first: `is_one_slip` needs the same beginning, and lengths that differ by one at most
             begins_alike = candidate[:2] == word[:2]
             difference = abs(len(candidate) - len(word))
@@ -170,6 +171,7 @@ class WordIndex:
                 yield candidate, 1.0
                 continue
             candidate_trigrams = trigrams(candidate)
+            shared_count = len(word_trigrams & candidate_trigrams)
             trigram_count = len(word_trigrams) + len(candidate_trigrams)
             # the trigrams of both words together, in which the shared ones count once
             similarity = shared_count / (trigram_count - shared_count)

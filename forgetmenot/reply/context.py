@@ -719,7 +719,10 @@ class ContextGatherer(Struct, frozen=True):
         if not read.query.telling:
             return ()
         recalled = await self.recall.about(
-            [CHANNEL], read.query, snapshot=read.snapshots[CHANNEL]
+            [CHANNEL],
+            read.query,
+            only_if_asked_for=True,
+            snapshot=read.snapshots[CHANNEL],
         )
         return fitting(recalled, without=prefix_ids)
 
