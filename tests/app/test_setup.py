@@ -11,6 +11,8 @@ import pytest
 
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService, models_at
+from forgetmenot.clock import ManualClock
+from forgetmenot.durations import DAY
 from forgetmenot.errors import InputError, ModelError, SettingsError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import (
@@ -29,6 +31,7 @@ from forgetmenot.settings.schema import (
     PrivacySettings,
     Provider,
 )
+from forgetmenot.store import backup
 from tests.app.conftest import Steps
 from tests.loopback_servers.gemini import KEY, SimGemini
 from tests.loopback_servers.openai import SimOpenAI
@@ -57,6 +60,11 @@ ODD: list[tuple[str, Mapping[str, object], str]] = [
         "models",
         {"base_url": "localhost:9/v1", "key": KEY},
         "Start the program that serves the model",
+    ),
+    (
+        "models",
+        {"base_url": "http://127.0.0.1:9/v1"},
+        "Nothing answers at http://127.0.0.1:9/v1",
     ),
     (
         "models",
@@ -289,22 +297,30 @@ async def test_quit_ends_a_program_that_may_be_ended_after_its_answer(
 ) -> None:
     stopped = asyncio.Event()
     assert (await steps.service.state())["quit"] is False
-    steps.service.stop = stopped.set
-    assert (await steps.service.state())["quit"] is True
-    assert str((await steps.do("quit"))["line"]).startswith("The bot stops.")
+    folder = steps.file.parent
+    service = SetupService(steps.settings, folder, use_keyring=False, stop=stopped.set)
+    assert (await service.state())["quit"] is True
+    answer = await service.run("quit", b"{}")
+    assert str(answer["line"]).startswith("The bot stops.")
     assert not stopped.is_set()
     await asyncio.wait_for(stopped.wait(), 60)
 
 
 async def test_a_copy_is_made_also_where_none_are_made_by_themselves(
-    steps: Steps, tmp_path: Path
+    steps: Steps, tmp_path: Path, clock: ManualClock
 ) -> None:
+    """The newest one stays."""
     privacy = PrivacySettings(keep_backups=0)
     steps.settings._current = msgspec.structs.replace(steps.settings(), privacy=privacy)
     line = str((await steps.do("backup"))["line"])
     copy = Path(line.removeprefix("Backed up: "))
     assert copy.is_file()
     assert copy.is_relative_to(tmp_path)
+    await clock.advance(DAY)
+    line = str((await steps.do("backup"))["line"])
+    assert backup.copies_of(steps.bot.db.path) == [
+        Path(line.removeprefix("Backed up: "))
+    ]
 
 
 async def test_obs_without_a_text_source_is_not_listened_to(steps: Steps) -> None:

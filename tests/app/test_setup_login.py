@@ -64,6 +64,7 @@ def outcome(steps: Steps) -> str:
 async def test_an_app_is_kept_once_twitch_gives_it_a_code(
     steps: Steps, sim: TwitchSim
 ) -> None:
+    sim.client_id = "Ab3" * 10
     answer = await steps.do("client", client_id=f" {sim.client_id} ")
     assert answer["line"] == "Saved."
     assert load_settings(steps.file).twitch.client_id == sim.client_id

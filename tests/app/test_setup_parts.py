@@ -17,7 +17,12 @@ from forgetmenot.app.stream_input import OBS_PASSWORD, STOPPED
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.durations import HOUR
-from forgetmenot.errors import HearingError, InputError, SettingsError
+from forgetmenot.errors import (
+    HearingError,
+    InputError,
+    SettingsError,
+    WebhookError,
+)
 from forgetmenot.local_api import server as local_api
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import HearingSettings, Mode
@@ -25,6 +30,7 @@ from forgetmenot.store import channel_state, streams
 from tests.app.conftest import Steps, opened_steps
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.openai import SimOpenAI
+from tests.ports import unused_port
 from tests.stage import until
 
 DISCORD = "https://discord.com/api/webhooks/123456789012345678/" + "a" * 68
@@ -183,6 +189,24 @@ async def test_a_recap_without_a_webhook_or_with_an_odd_picture_is_not_posted(
         await steps.do("post_recap", stream=stream_id + 1)
 
 
+async def test_a_recap_that_was_posted_is_posted_again_only_if_that_is_asked_for(
+    steps: Steps, stream_id: int, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What goes to Discord ends at a proxy that is not there.
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{unused_port()}")
+    for name in ("https_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    await steps.do("webhook", address=DISCORD)
+    with pytest.raises(WebhookError):
+        await steps.do("post_recap", stream=stream_id)
+    async with steps.bot.db.write() as tx:
+        await streams.claim_post(tx, stream_id, clock.now(), again=False)
+    with pytest.raises(InputError, match="done already"):
+        await steps.do("post_recap", stream=stream_id)
+    with pytest.raises(WebhookError):
+        await steps.do("post_recap", stream=stream_id, again=True)
+
+
 @pytest.mark.usefixtures("stream_id")
 @pytest.mark.parametrize("number", [-1, 2**63, 2**70])
 async def test_a_number_that_no_stream_has_finds_nothing(
@@ -278,6 +302,9 @@ async def test_the_page_for_obs_leads_to_this_dock(
     assert (tmp_path / TOKEN_FILE).read_text() in text
     assert str(steps.settings().dock.port) in text
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    await steps.do("set", table="bot", key="language", value="de")
+    await steps.do("obs")
+    assert 'lang="de"' in page.read_text()
 
 
 async def test_other_programs_get_a_token_of_their_own(
