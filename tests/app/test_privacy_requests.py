@@ -5,7 +5,7 @@ import contextlib
 import json
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -44,11 +44,13 @@ def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_module, "BUSY_TIMEOUT_S", 0.5)
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+@contextlib.asynccontextmanager
+async def locked(path: Path) -> AsyncIterator[None]:
     """Another program writes."""
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    with contextlib.closing(connection) as other:
+        # In a thread: the bot may be in the middle of a write, which ends only if the loop goes on.
+        await asyncio.to_thread(other.execute, "BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
 
@@ -107,7 +109,7 @@ def bytes_on_disk(path: Path) -> bytes:
 async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it_was_typed(
     bot: Bot, path: Path, account: TalkingAccount
 ) -> None:
-    with locked(path):
+    async with locked(path):
         await say(bot, "!optout")
         await written(path, 1)
         await say(bot, "my zitherbloom is blue")
@@ -130,13 +132,13 @@ async def test_a_command_waits_for_a_locked_memory_and_says_so_where_it_stays_lo
     bot: Bot, path: Path, account: TalkingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("forgetmenot.chat.router.TRIED_AGAIN_AFTER_S", (0.1, 0.1))
-    with locked(path):
+    async with locked(path):
         await say(bot, "!remember I play the zitherbloom")
         await until(lambda: account.said)
     assert account.said == [(ENGLISH("chat.not_now"), "m!remember")]
     # often enough that one of them comes after the lock, however slow this computer is
     monkeypatch.setattr("forgetmenot.chat.router.TRIED_AGAIN_AFTER_S", (0.1,) * 60)
-    with locked(path):
+    async with locked(path):
         await say(bot, "!edit I sail")
         await asyncio.sleep(0.6)  # longer than one write waits
     await until(lambda: len(account.said) > 1)
@@ -180,7 +182,7 @@ async def test_a_request_outlives_a_stop(
         await say(bot, "!remember I play the zitherbloom")
         await bot.settle()
         assert b"zitherbloom" in bytes_on_disk(path)
-        with locked(path):
+        async with locked(path):
             await say(bot, typed)
             await written(path, 1)
     stays = typed == "!optout"  # what is known of them is kept, and not used

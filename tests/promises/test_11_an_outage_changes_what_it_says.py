@@ -138,13 +138,17 @@ async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhil
 async def no_disk(bot: Bot, *, full: bool) -> AsyncIterator[None]:
     """A database that may not grow, or that another program holds and does not let go of."""
     writer = bot.db._writer
-    with closing(sqlite3.connect(bot.db.path, isolation_level=None)) as other:
+    connection = sqlite3.connect(
+        bot.db.path, isolation_level=None, check_same_thread=False
+    )
+    with closing(connection) as other:
         if full:
             await writer.execute_fetchall(
                 "PRAGMA max_page_count = 1"
             )  # SQLite makes it the present size
         else:
             await writer.execute_fetchall("PRAGMA busy_timeout = 10")
-            other.execute("BEGIN IMMEDIATE")
+            # In a thread: the bot may be in the middle of a write, which ends only if the loop goes on.
+            await asyncio.to_thread(other.execute, "BEGIN IMMEDIATE")
         yield
     await writer.execute_fetchall("PRAGMA max_page_count = 1000000")
