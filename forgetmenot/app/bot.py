@@ -299,7 +299,7 @@ class Bot:
     async def _refresh(self) -> None:
         """Make changes by hand, and what may no longer be shown, take effect in the next prompt."""
         self.recall.forget()
-        clear_text_caches()
+        await asyncio.to_thread(clear_text_caches)
         await self.keeper.refresh()
 
     async def _forget_who_spoke(self) -> None:

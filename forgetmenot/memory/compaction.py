@@ -284,7 +284,7 @@ class Compactor:
             report.episodes.append(episode_id)
             return
         # The other lines are read again. The caches are emptied, because the line may be of somebody who was erased.
-        clear_text_caches()
+        await asyncio.to_thread(clear_text_caches)
 
     async def _cover_aged(self, report: PassReport) -> None:
         """Count the lines that would be deleted unread soon, window by window."""

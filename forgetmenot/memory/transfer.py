@@ -162,7 +162,7 @@ async def import_notes(
             await _store_batch(tx, read_lines, report, now)
         await asyncio.sleep(PAUSE_S)
     # A refused line may be about somebody who was erased, so its words must not stay in a cache.
-    clear_text_caches()
+    await asyncio.to_thread(clear_text_caches)
     report.refused.sort()
     return report
 

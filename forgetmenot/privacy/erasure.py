@@ -401,7 +401,7 @@ async def erase_rows(
     if cleaned_files:
         report.rewritten["dropped_files"] = cleaned_files
     # The caches have the words of what was compared.
-    clear_text_caches()
+    await asyncio.to_thread(clear_text_caches)
     return report, person
 
 

@@ -3,8 +3,9 @@
 import contextlib
 import json
 import sqlite3
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -25,6 +26,7 @@ from forgetmenot.store import (
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.names import by_login
+from forgetmenot.text.words import text_cache
 from tests.memory.conftest import Channel
 from tests.rows import put
 from tests.stage import live_bot, said
@@ -58,6 +60,31 @@ async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(
         [],
     )
     assert await verify(channel.db, now=now) == []
+
+
+class Remnant:
+    """What a cache keeps of a text; it notes which thread drops it."""
+
+    dropped_in: ClassVar[list[int]] = []
+
+    def __del__(self) -> None:
+        self.dropped_in.append(threading.get_ident())
+
+
+@text_cache(8)
+def remnant_of(_text: str) -> Remnant:
+    return Remnant()
+
+
+async def test_an_erasure_empties_the_caches_of_texts_beside_the_event_loop(
+    channel: Channel,
+) -> None:
+    await channel.chat(5)
+    remnant_of("viewer0 plays the zither")
+    Remnant.dropped_in.clear()
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert len(Remnant.dropped_in) == 1
+    assert threading.get_ident() not in Remnant.dropped_in
 
 
 @pytest.mark.slow
