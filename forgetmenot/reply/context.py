@@ -55,7 +55,7 @@ from forgetmenot.prompt.material import (
     stranger,
 )
 from forgetmenot.prompt.rows import are_enough
-from forgetmenot.reply.prefix import PrefixKeeper, row_ids
+from forgetmenot.reply.prefix import KeptPrefix, PrefixKeeper, row_ids
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, current_persona
 from forgetmenot.store import (
@@ -128,11 +128,18 @@ async def compose(
 
     Reads only. Raises StoreError.
     """
-    prefix = await keeper.current()
-    revision = keeper.revision
-    material = await gatherer.tail(trigger, settings, bot_id=bot_id, prefix=prefix)
-    prompt = assemble(prefix, material, settings)
-    return ComposedPrompt(prompt, prefix, material, revision)
+    kept = keeper.kept
+    material = None
+    if kept is not None:
+        # mostly the prefix may still be shown, and one trip to the database checks it and reads the rest
+        material = await gatherer.tail_behind(kept, trigger, settings, bot_id=bot_id)
+    if kept is None or material is None:
+        kept = await keeper.current()
+        material = await gatherer.tail(
+            trigger, settings, bot_id=bot_id, prefix=kept.prefix
+        )
+    prompt = assemble(kept.prefix, material, settings)
+    return ComposedPrompt(prompt, kept.prefix, material, kept.revision)
 
 
 class _MessageContext(Struct, frozen=True):
@@ -200,6 +207,34 @@ class ContextGatherer(Struct, frozen=True):
             return await self._read(source, trigger, settings, bot_id, prefix)
 
         read_material = await self.db.together(read)
+        return await self._completed(read_material)
+
+    async def tail_behind(
+        self,
+        kept: KeptPrefix,
+        trigger: Trigger,
+        settings: Settings,
+        *,
+        bot_id: str,
+    ) -> TailMaterial | None:
+        """Return everything for one message that a prefix does not show, as of one moment.
+
+        None if the prefix may not be shown any more. Raises StoreError.
+        """
+        await self.recall.active_viewers.look()
+
+        async def read(source: Source) -> _ReadMaterial | None:
+            if not await kept.may_still_be_shown(source):
+                return None
+            return await self._read(source, trigger, settings, bot_id, kept.prefix)
+
+        read_material = await self.db.together(read)
+        if read_material is None:
+            return None
+        return await self._completed(read_material)
+
+    async def _completed(self, read_material: _ReadMaterial) -> TailMaterial:
+        """Return what was read together with the notes that fit, and the names of the people in these."""
         material = await self._with_notes(read_material)
         return await with_names(self.db, material)
 

@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -23,61 +24,72 @@ from forgetmenot.store import channel_state, notes, viewers
 from forgetmenot.store.database import Database, Source
 
 
+class KeptPrefix(NamedTuple):
+    """A prefix, and what decides whether it may still be shown.
+
+    `revision`: of what was suppressed before it was composed. `stream`: the title and the category that stand in it.
+    `note_ids`, `people`: the ids of the notes and of the people in it.
+    """
+
+    prefix: Prefix
+    revision: notes.Revision
+    stream: tuple[str, str]
+    note_ids: tuple[int, ...]
+    people: frozenset[str]
+
+    async def may_still_be_shown(self, source: Source) -> bool:
+        """Return whether it is still true: nothing in it was suppressed, replaced, hidden or renamed."""
+        # Asked before every reply, so these are four short queries and no text is compared.
+        channel = await channel_state.read_all(source)
+        if _title_and_category(channel) != self.stream:
+            return False
+        if await notes.suppression_revision(source) != self.revision:
+            return False
+        if await notes.not_active(source, self.note_ids):
+            return False
+        return not await viewers.hidden_or_gone(source, self.people)
+
+
 class PrefixKeeper(Struct):
-    """Holds the prefix, and what decides whether it may still be shown."""
+    """Keeps the prefix that was composed last. `kept`: that one, which may be out of date; None before the first."""
 
     db: Database
     recall: Recall
     settings: Callable[[], Settings]
-    _prefix: Prefix | None = None
-    # the ids of the people and of the notes in it
-    _people: frozenset[str] = frozenset()
-    _note_ids: tuple[int, ...] = ()
-    # the stream's title and category that stand in it
-    _stream: tuple[str, str] = ("", "")
-    # the revision of the suppressed topics when the prefix was composed
-    revision: notes.Revision = ()
+    kept: KeptPrefix | None = None
 
-    async def current(self) -> Prefix:
+    async def current(self) -> KeptPrefix:
         """Return the prefix.
 
         It is composed at the first call, when the title or the category is another one, and when
         something in it may not be shown any more. Raises StoreError.
         """
-        if self._prefix is None:
+        kept = self.kept
+        if kept is None:
             return await self.refresh()
-        if not await self.db.together(self._may_still_be_shown):
+        if not await self.db.together(kept.may_still_be_shown):
             return await self.refresh()
-        return self._prefix
+        return kept
 
-    async def refresh(self) -> Prefix:
+    async def refresh(self) -> KeptPrefix:
         """Compose the prefix from what is known now, and return it. Raises StoreError."""
         settings = self.settings()
         # Read before the material: if a topic is suppressed meanwhile, the next call composes again.
-        self.revision = await self.db.together(notes.suppression_revision)
+        revision = await self.db.together(notes.suppression_revision)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)
-        self._people = frozenset(material.names)
-        self._stream = (material.title, material.category)
-        self._note_ids = row_ids(prefix, "notes")
-        prefix_before = self._prefix
-        self._prefix = prefix
-        if prefix_before is None or prefix_before.text != prefix.text:
+        kept_before = self.kept
+        self.kept = KeptPrefix(
+            prefix=prefix,
+            revision=revision,
+            stream=(material.title, material.category),
+            note_ids=row_ids(prefix, "notes"),
+            people=frozenset(material.names),
+        )
+        if kept_before is None or kept_before.prefix.text != prefix.text:
             tokens = sum(section.tokens for section in prefix.sections)
             log.info("prefix composed", tokens=tokens, sha=prefix.sha256[:12])
-        return prefix
-
-    async def _may_still_be_shown(self, source: Source) -> bool:
-        """Return whether it is still true: nothing in it was suppressed, replaced, hidden or renamed."""
-        # Asked before every reply, so these are four short queries and no text is compared.
-        channel = await channel_state.read_all(source)
-        if _title_and_category(channel) != self._stream:
-            return False
-        if await notes.suppression_revision(source) != self.revision:
-            return False
-        if await notes.not_active(source, self._note_ids):
-            return False
-        return not await viewers.hidden_or_gone(source, self._people)
+        return self.kept
 
     async def _material(self, settings: Settings) -> PrefixMaterial:
         """Return what the prefix is composed of."""

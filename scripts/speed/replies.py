@@ -138,7 +138,9 @@ async def memory(path: Path, viewers: int) -> AsyncIterator[Memory]:
         await recall.prepare()
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
         gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
-        yield Memory(db, clock, settings, recall, gatherer, await keeper.current())
+        yield Memory(
+            db, clock, settings, recall, gatherer, (await keeper.current()).prefix
+        )
 
 
 async def _summarise(db: Database) -> None:

@@ -69,7 +69,7 @@ async def prompt(bot: Bot, clock: ManualClock, text: str) -> str:
     assert trigger is not None
     gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
     material = await gatherer.tail(trigger, bot.settings(), bot_id="")
-    whole = assemble(await bot.keeper.current(), material, bot.settings())
+    whole = assemble((await bot.keeper.current()).prefix, material, bot.settings())
     return "\n".join(section.text for section in whole.sections).casefold()
 
 

@@ -279,9 +279,9 @@ async def test_a_bot_needs_a_name(steps: Steps) -> None:
 
 async def test_a_change_reaches_the_prompt_of_the_running_bot(steps: Steps) -> None:
     bot = steps.bot
-    before = (await bot.keeper.current()).text
+    before = (await bot.keeper.current()).prefix.text
     await steps.do("character", name="Pat", persona="a pirate of the old kind")
-    after = (await bot.keeper.current()).text
+    after = (await bot.keeper.current()).prefix.text
     assert "a pirate of the old kind" in after
     assert after != before
 

@@ -88,6 +88,6 @@ async def test_between_two_passes_every_reply_sees_the_same_bytes(stage: Stage) 
             )
         )
     assert len(hashes) == 1
-    before = (await stage.keeper.current()).sha256
+    before = (await stage.keeper.current()).prefix.sha256
     await stage.keeper.refresh()
-    assert (await stage.keeper.current()).sha256 != before
+    assert (await stage.keeper.current()).prefix.sha256 != before

@@ -237,7 +237,7 @@ async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgo
         assert "marimba" in stage.model.asked[-1].prompt
         await forget_fact(stage.db, note.id, at=stage.clock.now())
     assert (await task).status is ReplyStatus.DROPPED
-    assert "marimba" not in (await stage.keeper.current()).text
+    assert "marimba" not in (await stage.keeper.current()).prefix.text
 
 
 async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither_said_nor_kept(

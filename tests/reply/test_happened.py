@@ -42,7 +42,7 @@ async def prompt(bot: Bot, clock: ManualClock, text: str, *badges: str) -> Promp
     trigger = Trigger(TriggerKind.MENTION, question, question=text)
     gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
     material = await gatherer.tail(trigger, bot.settings(), bot_id="")
-    return assemble(await bot.keeper.current(), material, bot.settings())
+    return assemble((await bot.keeper.current()).prefix, material, bot.settings())
 
 
 def block(answer_prompt: Prompt, name: str) -> str:

@@ -155,7 +155,7 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
     whole = await stage.keeper.current()
     assert await stage.keeper.current() is whole
     assert all(
-        words in whole.text
+        words in whole.prefix.text
         for words in ("had a flute", "week of flutes", "likes tea", "harp", "Carol won")
     )
     for change, removed_words, remaining_words in (
@@ -175,14 +175,14 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
         async with stage.db.write() as tx:
             for statement in change.split("; "):
                 await tx.execute(statement)
-        text = (await stage.keeper.current()).text
+        text = (await stage.keeper.current()).prefix.text
         assert (removed_words in text, remaining_words in text) == (False, True), change
 
 
 async def test_a_new_title_and_game_stand_in_the_next_prompt(stage: Stage) -> None:
     """The stream of yesterday had another title, and no pass comes within the first half hour."""
     before = await stage.keeper.current()
-    assert "title: Racing\n" in before.text
+    assert "title: Racing\n" in before.prefix.text
     state = {"title": "The last boss", "category": "Hades"}
     async with stage.db.write() as tx:
         await channel_state.put(tx, state, stage.clock.now())

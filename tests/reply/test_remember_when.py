@@ -85,7 +85,7 @@ async def prompt_of(bot: Bot, clock: ManualClock, text: str) -> Prompt:
     trigger = Trigger(TriggerKind.MENTION, question, question=text)
     gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
     material = await gatherer.tail(trigger, bot.settings(), bot_id="")
-    return assemble(await bot.keeper.current(), material, bot.settings())
+    return assemble((await bot.keeper.current()).prefix, material, bot.settings())
 
 
 def book(answer_prompt: Prompt) -> str:
