@@ -16,7 +16,7 @@ from msgspec import Struct
 from forgetmenot.domain import Note
 from forgetmenot.memory.word_index import WordIndex, rarity
 from forgetmenot.text.meaning import WordTable
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, read_words, stem
 
 # What a word counts by where it stands: in the fact, in the facts of the same episodes, in the summaries of those.
 FACT = 1.0
@@ -178,14 +178,14 @@ class NoteIndex:
 
     def _form_groups(self, candidates: Sequence[Candidate]) -> dict[int, list[int]]:
         """Put notes of the same episodes into one group, and return by episode the groups with notes from it."""
-        group_of_same_episodes: dict[tuple[int, ...], int] = {}
+        group_of_same_episodes: dict[tuple[tuple[int, str], ...], int] = {}
         groups_of_episode: dict[int, list[int]] = defaultdict(list)
         for candidate in candidates:
-            episode_ids = tuple(episode_id for episode_id, _ in candidate.episodes)
-            group = group_of_same_episodes.get(episode_ids)
+            group = group_of_same_episodes.get(candidate.episodes)
             if group is None:
                 group = len(group_of_same_episodes)
-                group_of_same_episodes[episode_ids] = group
+                group_of_same_episodes[candidate.episodes] = group
+                episode_ids = tuple(episode_id for episode_id, _ in candidate.episodes)
                 self._episodes_of.append(episode_ids)
                 for episode_id in episode_ids:
                     groups_of_episode[episode_id].append(group)
@@ -273,7 +273,7 @@ class NoteIndex:
 
 def without_stopwords(text: str) -> list[str]:
     """Return the words of a text without stopwords, in order and with repeats."""
-    return [word for word in words(text) if word not in STOPWORDS]
+    return [word for word in read_words(text) if word not in STOPWORDS]
 
 
 def _words_beside(note: Note) -> list[str]:

@@ -23,7 +23,7 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.meaning import word_table
 from forgetmenot.text.mentions import ids_in, mention
 from forgetmenot.text.removal import without_person
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, read_words, stem, words
 
 # This stream's episodes that the prefix shows, where chat is not fast.
 EPISODES_OF_STREAM = USUAL.episodes
@@ -125,7 +125,7 @@ class EpisodeIndex:
             self._is_filled = True
         words_of_texts: list[tuple[int, set[str]]] = []
         for episode_id, text in texts:
-            telling_words = {word for word in words(text) if word not in STOPWORDS}
+            telling_words = {word for word in read_words(text) if word not in STOPWORDS}
             words_of_texts.append((episode_id, telling_words))
             self._read_to = episode_id
         self._words.add(words_of_texts)
