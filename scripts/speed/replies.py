@@ -24,7 +24,7 @@ from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import EpisodeKind, Prompt
 from forgetmenot.errors import StoreError
-from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.recall import CHANNEL, Recall
 from forgetmenot.memory.transfer import KNOWN, import_notes
 from forgetmenot.privacy.erasure import Eraser, ErasureReport
 from forgetmenot.prompt.assemble import assemble
@@ -88,12 +88,19 @@ class Memory:
     prefix: Prefix
 
     async def forgetful(self) -> "Memory":
-        """The same memory with nothing kept of anybody's notes, words or pages; who is around is known."""
+        """The same memory with nothing kept of anybody's notes, words or pages.
+
+        What is the channel's and not a viewer's is known: its notes, its episodes and who is around.
+        """
         recall = Recall(db=self.db, settings=lambda: self.settings, clock=self.clock)
         recall.episodes = (
             self.recall.episodes
         )  # those are the channel's, not a viewer's
         await recall.active_viewers.look()
+        # the channel's notes are made ready with the first line of anybody
+        await recall.about([CHANNEL], "")
+        recall.heard(BOT.user_id)
+        await recall.prepare()
         clear_text_caches()
         await self.db.rows("PRAGMA shrink_memory")
         return replace(
