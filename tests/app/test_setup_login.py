@@ -1,10 +1,13 @@
 """The set-up's steps for Twitch: which app, which account with which rights, and what is stored of it."""
 
 import asyncio
+import re
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import segno
 
 from forgetmenot.app.account import login_rights
 from forgetmenot.app.control import ConnectionStatus
@@ -136,6 +139,28 @@ async def test_the_bots_log_in_is_stored_once_its_code_is_typed(
     assert stored is not None
     assert (stored.access, stored.login) == (granted.access, "keeper")
     assert store.is_empty(Account.BROADCASTER)
+
+
+async def test_the_code_comes_with_a_qr_code_of_its_address_and_with_its_end(
+    steps: Steps, sim: TwitchSim
+) -> None:
+    await steps.do("client", client_id=sim.client_id)
+    pending = await asked_for(steps)
+    squares = re.findall(r"M(\d+) (\d+)h1v1h-1z", str(pending["qr"]))
+    code = segno.make(str(pending["address"]), micro=False)
+    # A margin of two light modules: phones need one around a code.
+    dark_modules = set()
+    for y, row in enumerate(code.matrix):
+        for x, is_dark in enumerate(row):
+            if is_dark:
+                dark_modules.add((str(x + 2), str(y + 2)))
+    assert set(squares) == dark_modules
+    assert pending["size"] == len(code.matrix) + 4
+    until_ms = pending["until"]
+    assert isinstance(until_ms, int)
+    # The loopback Twitch gives half an hour.
+    remaining_s = until_ms / 1_000 - time.time()
+    assert 1_700 < remaining_s <= 1_800
 
 
 async def test_the_streamers_log_in_has_rights_of_its_own_and_its_own_place(
