@@ -37,6 +37,7 @@ from forgetmenot.store import (
     notes,
     privacy_choices,
     streams,
+    viewers,
 )
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode
@@ -618,7 +619,18 @@ async def with_mentions(db: Source, text: str) -> str:
             pieces.append(mention(piece))
         else:
             pieces.append(_with_ids(piece, handles))
-    return "".join(pieces)
+    return await _without_chosen_names(db, "".join(pieces))
+
+
+async def _without_chosen_names(db: Source, text: str) -> str:
+    """Return a text without the chosen name before a mention: the dock shows `Deb (alice)` for a mention alone."""
+    shown_names = await viewers.names_as_asked(db, ids_in(text))
+    for viewer_id, shown_name in shown_names.items():
+        chosen_name, bracket, _name = shown_name.rpartition(" (")
+        if bracket:
+            shown_mention = f"{chosen_name} ({mention(viewer_id)})"
+            text = text.replace(shown_mention, mention(viewer_id))
+    return text
 
 
 async def _handles_of_names(db: Source, text: str) -> Handles:

@@ -81,6 +81,14 @@ async def test_names_become_ids_once_and_for_all(
     assert await with_mentions(world.db, stored) == stored
 
 
+async def test_a_chosen_name_as_the_dock_shows_it_is_the_person(world: World) -> None:
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET called = 'Deb' WHERE id = '2'")
+    typed = "Deb (bob) plays drums, Deb sings (bob dances)"
+    stored = await with_mentions(world.db, typed)
+    assert stored == "<@2> plays drums, Deb sings (<@2> dances)"
+
+
 @pytest.mark.parametrize("said_again", [False, True])
 async def test_what_was_undone_can_be_undone_and_never_do_both_stand(
     world: World, *, said_again: bool
