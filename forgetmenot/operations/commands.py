@@ -23,6 +23,7 @@ from forgetmenot.operations.handlers import (
     privacy,
     quotes,
     replies,
+    summaries,
     switches,
     usage,
     viewers,
@@ -41,6 +42,7 @@ _OF_PEOPLE: tuple[Operation, ...] = (
     *usage.OPERATIONS,
     *approvals.OPERATIONS,
     *replies.OPERATIONS,
+    *summaries.OPERATIONS,
     *switches.OPERATIONS,
 )
 

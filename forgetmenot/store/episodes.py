@@ -216,6 +216,19 @@ async def insert_imported(
     )
 
 
+async def set_summary(
+    tx: Transaction,
+    episode_id: int,
+    summary: str,
+) -> bool:
+    """Write another text in the place of a summary; False if there is no such episode.
+
+    When its sentences were said is not known any more.
+    """
+    sql = "UPDATE episodes SET summary = ?, sentence_times = '[]' WHERE id = ? AND summary <> ''"
+    return await tx.execute(sql, (summary, episode_id)) == 1
+
+
 async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
     """Write who is in imported episodes: pairs of episode id and viewer id."""
     await tx.many(

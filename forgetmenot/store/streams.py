@@ -264,6 +264,22 @@ async def set_recap(
     return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
+async def correct_recap(
+    tx: Transaction,
+    stream_id: int,
+    recap: str,
+    at: int,
+) -> bool:
+    """Write another text in the place of a stream's recap; False if it has none."""
+    sql = """
+        UPDATE streams
+        SET recap = ?, recapped_at = ?
+        WHERE id = ?
+            AND recap <> ''
+    """
+    return await tx.execute(sql, (recap, at, stream_id)) == 1
+
+
 async def last_recapped(source: Source) -> Stream | None:
     """Return the newest stream that is over and has a recap; None if there is none."""
     condition = "recap <> '' AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT 1"

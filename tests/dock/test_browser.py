@@ -593,6 +593,30 @@ async def test_the_streamer_writes_what_is_said_of_the_stream_that_is_on(
         await expect(page.locator("#toast")).to_contain_text("Said and pinned.")
 
 
+async def test_a_recap_and_a_summary_are_corrected(demo: DemoBot, page: Page) -> None:
+    db = demo.bot.db
+    await go(page, "memory/streams")
+    over = page.locator(".timeline > li", has=page.get_by_role("button", name="Recap"))
+    await over.first.get_by_role("button", name="Edit").first.click()
+    sheet = page.locator("dialog")
+    await sheet.get_by_role("textbox").fill("Carol lost to a ladder.")
+    await sheet.get_by_role("button", name="Save").click()
+    await expect(sheet).to_have_count(0)
+    await expect(page.locator("#toast")).to_contain_text("Saved.")
+    await expect(over.first).to_contain_text("Carol lost to a ladder.")
+    carol = f"<@{await demo.id_of('carol')}> lost to a ladder."
+    assert await db.value("SELECT count(*) FROM streams WHERE recap = ?", (carol,)) == 1
+    await over.first.locator("summary").click()
+    summary = over.first.locator(".item.episode").first
+    await summary.get_by_role("button", name="Edit").click()
+    await sheet.get_by_role("textbox").fill("Nothing but rain.")
+    await sheet.get_by_role("button", name="Save").click()
+    await expect(sheet).to_have_count(0)
+    await expect(summary).to_contain_text("Nothing but rain.")
+    texts = await db.column("SELECT summary FROM episodes")
+    assert "Nothing but rain." in texts
+
+
 async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_no_list(
     demo: DemoBot, page: Page
 ) -> None:

@@ -215,7 +215,7 @@ function openStreams(panel) {
   const opened = new Set(), pictures = new Map();
   const more = h("div", { class: "row" }, h("a", { class: "button", href: "#setup/past_chat" }, t("setup.past_chat.title")));
   // The pictures are moved into the new list, so the focus has to be known before it is made.
-  const draw = changedOnly((rows) => keeping(panel, () => put(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row, place) => stream(row, opened, pictureOf(row, place)))) : empty(soFar(t("nothing_yet"))))));
+  const draw = changedOnly((rows) => keeping(panel, () => put(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row, place) => stream(row, opened, pictureOf(row, place), again))) : empty(soFar(t("nothing_yet"))))));
   // The newest stream shows its evening at once, the others when they are asked for.
   function pictureOf(row, place) {
     if (place === 0 && !pictures.has(row.id)) pictures.set(row.id, evening(row.id));
@@ -238,7 +238,23 @@ function soFarForm(row) {
       button(label("pin_so_far"), (event) => act("pin_so_far", {}, event.currentTarget), { class: "small", title: does("pin_so_far"), data: { key: "pin_so_far" } })));
 }
 
-function stream(row, opened, picture) {
+// A text that replies read and that a model may have got wrong. It is edited in a sheet, since this list is drawn anew.
+function corrected(name, id, text, again) {
+  function edit() {
+    const field = h("textarea", { rows: 10, maxlength: 2_000, "aria-label": does(name) });
+    field.value = text;
+    const form = h("form", { class: "stack", async onsubmit(event) {
+      event.preventDefault();
+      if (!await act(name, { id, text: field.value }, event.submitter)) return;
+      dialog.close();
+      again();
+    } }, field, h("p", { class: "meta" }, does(name)), h("div", { class: "row end" }, h("button", { type: "submit", class: "primary" }, t("save"))));
+    const dialog = sheet(label(name), form);
+  }
+  return [h("p", {}, text), h("div", { class: "row" }, button(label(name), edit, { class: "ghost small", title: does(name), data: { key: `${name}${id}` } }))];
+}
+
+function stream(row, opened, picture, again) {
   const inner = h("div", {});
   const details = h(
     "details", { open: opened.has(row.id), ontoggle: async () => {
@@ -252,7 +268,7 @@ function stream(row, opened, picture) {
   return h(
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
-    row.title && h("h2", {}, row.title), picture, row.recap && h("p", {}, row.recap), row.so_far !== undefined && soFarForm(row),
+    row.title && h("h2", {}, row.title), picture, row.recap && corrected("edit_recap", row.id, row.recap, again), row.so_far !== undefined && soFarForm(row),
     row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.title"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
     row.episodes > 0 && details,
   );
@@ -262,7 +278,7 @@ async function episodes(id, inner) {
   const rows = await get(`stream/${id}`);
   put(inner, rows.map((row) => h("div", { class: "item episode" },
     h("p", { class: "meta" }, `${hour(row.started_at)} – ${hour(row.ended_at)} · ${t("count.lines", { n: row.events })} · ${t("count.notes", { n: row.notes })}`),
-    h("p", {}, row.summary))));
+    corrected("edit_summary", row.id, row.summary, () => episodes(id, inner).catch(tell)))));
 }
 
 // One note: where it comes from, and where it was used.
