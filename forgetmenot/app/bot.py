@@ -444,10 +444,16 @@ class Bot:
             await self._memory_pass(everything=everything)
 
     async def _early_memory_pass(self) -> None:
-        """Summarise now what somebody asked about, unless that was done meanwhile."""
+        """Summarise now what somebody asked about, unless that was done meanwhile or few lines wait.
+
+        A question finds those few as they were typed, and a summary of a few lines costs as much as one of many.
+        """
         event_seqs = sorted(self._asked_about)
         self._asked_about.clear()
         if not event_seqs:
+            return
+        smallest_window = self.settings().memory.window_min_events
+        if await events.count_unread(self.db) < smallest_window:
             return
         if await events.still_unread(self.db, event_seqs):
             await self.memory_pass(everything=True)

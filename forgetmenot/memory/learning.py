@@ -39,7 +39,12 @@ from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import seen, visits
 from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.summary_instructions import SUMMARY_WORDS
-from forgetmenot.memory.transcript import Cut, Window, windows
+from forgetmenot.memory.transcript import (
+    Cut,
+    Window,
+    smallest_full_window,
+    windows,
+)
 from forgetmenot.past_chat.chat_file import PastChat, Unread
 from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.people.names import owners
@@ -69,7 +74,7 @@ READ_AT_ONCE = 500
 LIVE_FIRST_S = 60.0
 LOOK_EVERY_S = 2.0
 # Instructions and what is known, besides the lines themselves; measured with a hosted model's prompts.
-TOKENS_A_CALL = 900
+TOKENS_A_CALL = 800
 SECONDS_A_CALL = 4.0
 # Without a model; 2,460 were measured on two busy cores.
 LINES_A_SECOND = 1_000
@@ -669,8 +674,8 @@ async def estimate(
 
 def _window_count(file: PastChat, memory: MemorySettings) -> int:
     """Return about how many windows a file has."""
-    smallest_and_largest = memory.window_min_events + memory.window_max_events
-    usual_size = max(1, smallest_and_largest // 2)
+    # A file has enough lines for full windows, except at the end of each stream.
+    usual_size = max(1, smallest_full_window(memory.window_max_events))
     return math.ceil(file.lines / usual_size)
 
 

@@ -151,6 +151,11 @@ def _is_over(lines: Sequence[Line], cut: Cut) -> bool:
     return silence >= cut.silence
 
 
+def smallest_full_window(largest: int) -> int:
+    """Return to how many lines a window is cut at least, if there are enough for the largest one."""
+    return largest * 3 // 4
+
+
 def _window_length(
     lines: Sequence[Line],
     cut: Cut,
@@ -160,8 +165,8 @@ def _window_length(
     """Return the number of lines in the first window; None if it may still grow.
 
     The window ends at the longest pause in chat that leaves it large enough; of equal pauses at the last one. Each
-    window costs two calls. So a full window is cut in its larger half, and a few lines at the very end are no window of
-    their own.
+    window costs two calls. So a full window is cut in its last quarter, and a few lines at the very end are no window
+    of their own.
     """
     total = len(lines)
     if total <= cut.largest and cut.truncated:
@@ -170,7 +175,7 @@ def _window_length(
         return total
     smallest = cut.smallest
     if total >= cut.largest:
-        smallest = max(cut.smallest, cut.largest // 2)
+        smallest = max(cut.smallest, smallest_full_window(cut.largest))
     largest = min(cut.largest, total)
     if is_over:
         # the remaining lines should be enough for another window, if possible

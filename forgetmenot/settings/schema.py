@@ -139,7 +139,7 @@ class MemorySettings(Table, frozen=True, kw_only=True):
 
     # No more than 24: docs/PRIVACY.md promises it to viewers.
     raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24
-    window_min_events: Positive = 25
+    window_min_events: Positive = 40
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
     notes_per_viewer: Positive = 200
     briefs: bool = True

@@ -16,10 +16,9 @@ from forgetmenot.settings.load import convert
 from forgetmenot.store import notes
 from tests.stage import ScriptedModel, answering, live_bot, said
 
-SETTINGS = convert(
-    {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "carol"}},
-    "the test",
-)
+USUAL = {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "carol"}}
+# so that one line is enough for a summary
+SETTINGS = convert(USUAL | {"memory": {"window_min_events": 1}}, "the test")
 STATEMENT = "my hamster is called Pixel"
 QUESTION = "@forgetmenot_bot what is my hamster called?"
 
@@ -100,6 +99,19 @@ async def test_what_is_asked_about_is_a_note_a_minute_later(evening: Evening) ->
     assert [note.fact for note in await notes.of_subject(evening.bot.db, "1")] == [
         "has a hamster called Pixel"
     ]
+
+
+async def test_a_few_lines_wait_for_more(
+    evening: Evening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question finds them as they were typed."""
+    monkeypatch.setitem(globals(), "SETTINGS", convert(USUAL, "the test"))
+    before = evening.model.summaries
+    await evening.say(STATEMENT)
+    await evening.say(QUESTION)
+    assert STATEMENT in evening.model.asked[-1].prompt
+    await evening.minutes(2)
+    assert evening.model.summaries == before
 
 
 async def test_it_is_hastened_once_a_minute_at_most(evening: Evening) -> None:

@@ -156,7 +156,7 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     await expect(step.locator(".outcome")).to_have_text("Reading demo")
     await expect(step.locator(".seen")).to_contain_text("I play the cello")
     await expect(step).to_contain_text(
-        "1 line heard. The first summary comes after 24 more, or in 30 min if chat stays quiet."
+        "1 line heard. The first summary comes after 39 more, or in 30 min if chat stays quiet."
     )
     await expect(page.locator("#top .bad")).to_have_count(0)
 

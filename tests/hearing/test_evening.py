@@ -111,7 +111,7 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
             file_names.update(file.name for file in files)
         assert file_names <= {"memory.sqlite3", "memory.sqlite3-wal"}
 
-        for number in range(30):
+        for number in range(50):
             await tonight.clock.advance(5 * SECOND)
             await twitch.say(f"viewer{number % 4}", f"to the boss, part {number}")
         await tonight.passes(30 * MINUTE)

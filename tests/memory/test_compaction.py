@@ -38,12 +38,12 @@ async def kinds(channel: Channel) -> set[str]:
 
 
 async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> None:
-    """A line every six seconds: the first summary comes soon, then ten minutes of chat are one."""
-    for _ in range(20):
-        await channel.chat(30, every_ms=6_000)
+    """A line every fifteen seconds: the first summary comes soon, then twenty minutes of chat are one."""
+    for _ in range(40):
+        await channel.chat(12, every_ms=15_000)
         await channel.compactor.run_pass()
     first, *rest = await channel.db.column("SELECT events FROM episodes ORDER BY id")
-    assert first <= 30
+    assert first <= 48
     assert min(rest) >= 60
 
 

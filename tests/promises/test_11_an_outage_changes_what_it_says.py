@@ -21,7 +21,7 @@ from tests.loopback_servers.model_server import raw
 from tests.loopback_servers.openai import SimOpenAI
 from tests.stage import said
 
-LINES = 30
+LINES = 50
 DOWN = raw("down for maintenance", status=503)
 
 
