@@ -53,7 +53,7 @@ from forgetmenot.memory.proposals import (
 )
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter, number_of_words
-from forgetmenot.memory.summary_instructions import memory_request
+from forgetmenot.memory.summary_instructions import SUMMARY_WORDS, memory_request
 from forgetmenot.memory.transcript import waiting_time
 from forgetmenot.people.handles import Handles, streamer_of
 from forgetmenot.settings.schema import Settings, current_persona
@@ -76,11 +76,13 @@ TRIES_LIMIT = 10
 FAILURES_IN_A_ROW = 3
 # How many people get a handle, beside those whom the summary names.
 PEOPLE_SHOWN = 40
-# How many notes are asked for, more of a long summary; and how many are written at most, asked for or not.
+# How many notes are asked for, more of a longer summary; and how many are written at most, asked for or not.
 ASKED_FOR = 12
 ASKED_FOR_OF_LONG = 20
 LONG_SUMMARY_WORDS = 100
-WRITTEN_LIMIT = 20
+# of a window with so many lines that its summary may be longer than the usual limit
+ASKED_FOR_OF_LONGEST = 25
+WRITTEN_LIMIT = 25
 # About how long one proposed note is with its JSON.
 WORDS_PER_CHANGE = 40
 # So that another try may have another answer.
@@ -410,14 +412,22 @@ def _read_together(waiting_episodes: Sequence[Episode], number: int) -> list[Epi
     return batch
 
 
+def _notes_asked_for(summary_words: int) -> int:
+    """Return how many notes are asked for of a summary of this many words."""
+    if summary_words > SUMMARY_WORDS:
+        return ASKED_FOR_OF_LONGEST
+    if summary_words > LONG_SUMMARY_WORDS:
+        return ASKED_FOR_OF_LONG
+    return ASKED_FOR
+
+
 def _extraction_request(
     question: Question,
     episode: Episode,
     settings: Settings,
 ) -> ModelRequest:
     """Return the request to the model for the notes of an episode."""
-    is_long = number_of_words(episode.summary) > LONG_SUMMARY_WORDS
-    number = ASKED_FOR_OF_LONG if is_long else ASKED_FOR
+    number = _notes_asked_for(number_of_words(episode.summary))
     system = SYSTEM.format(
         number=number,
         known=KNOWN if question.has_known else "",

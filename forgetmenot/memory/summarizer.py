@@ -37,11 +37,11 @@ from forgetmenot.memory.proposals import (
 from forgetmenot.memory.sentence_times import times_of_sentences
 from forgetmenot.memory.summary_instructions import (
     SUMMARY_SCHEMA,
-    SUMMARY_WORDS,
     memory_request,
     read_language,
     read_summary,
     summary_instructions,
+    summary_words,
 )
 from forgetmenot.memory.transcript import (
     Window,
@@ -397,8 +397,10 @@ class Summarizer(MemoryWriter):
         if summary is None:
             raise ModelBlocked("The model gave no usable summary.")
         messages = await asyncio.to_thread(_shown_messages, window, scene.handles)
+        # never less than was asked for: the window as it is shown may have fewer lines
+        most_words = summary_words(len(window))
         stored_summary = await self._stored(
-            summary, messages, scene.handles, limit=SUMMARY_WORDS
+            summary, messages, scene.handles, limit=most_words
         )
         if not stored_summary:
             return await self._counted(window, scene, settings)
@@ -642,7 +644,7 @@ def _summary_request(
         Purpose.SUMMARY,
         system,
         prompt,
-        words=SUMMARY_WORDS,
+        words=summary_words(len(lines)),
         settings=settings.model,
         schema=SUMMARY_SCHEMA,
     )

@@ -93,6 +93,9 @@ BRIEFS_SCHEMA = _object_schema(
 # All notes and summaries are in one language, so that they can be compared.
 WRITTEN_IN = "English"
 SUMMARY_WORDS = 150
+# A window of more lines than 75 gets two words a line, up to this many: with fewer, a full window would lose facts.
+LONGEST_SUMMARY_WORDS = 200
+WORDS_PER_LINE = 2
 # Most English words are one token or two. This is more, because it sets a limit.
 TOKENS_PER_WORD = 3
 # Tokens for the JSON around a text.
@@ -130,6 +133,11 @@ def memory_request(
     )
 
 
+def summary_words(line_count: int) -> int:
+    """Return how many words the summary of a window of this many lines may have."""
+    return max(SUMMARY_WORDS, min(LONGEST_SUMMARY_WORDS, WORDS_PER_LINE * line_count))
+
+
 def summary_instructions(lines: Sequence[str]) -> str:
     """Return the instructions for the summary of a window. `lines`: the window as memory/transcript shows it."""
     # the mark stands right behind the handle; further on in the line somebody may have typed it
@@ -138,7 +146,7 @@ def summary_instructions(lines: Sequence[str]) -> str:
     has_line_of_bot = any(line.startswith(f"{BOT}: ") for line in lines)
     return SUMMARY.format(
         language=WRITTEN_IN,
-        words=SUMMARY_WORDS,
+        words=summary_words(len(lines)),
         repeated=REPEATED if has_repeated_line else "",
         bot=OF_BOT if has_line_of_bot else "",
         spoken=SPOKEN if has_spoken_line else "",

@@ -63,6 +63,20 @@ async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_m
     assert "write dates" in request.system
 
 
+@pytest.mark.parametrize(("lines", "most"), [(40, 150), (90, 180), (100, 200)])
+async def test_a_full_window_may_have_a_longer_summary(
+    channel: Channel, lines: int, most: int
+) -> None:
+    for number in range(lines):
+        channel.say(f"viewer{number % 7}", f"I own {number} cats")
+    says(channel, "P1 owns many cats here. " + "P1 owns a cat. " * 200)
+    await channel.summarise()
+    [request] = channel.model.asked
+    assert f"in at most {most} words" in request.system
+    # three tokens a word, and the JSON around them
+    assert request.max_output_tokens == 3 * most + 40
+
+
 async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(
     channel: Channel,
 ) -> None:

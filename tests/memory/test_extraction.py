@@ -330,7 +330,7 @@ async def test_a_note_in_other_words_is_shown_where_there_is_room(world: World) 
     ]
 
 
-@pytest.mark.parametrize(("words", "number"), [(60, 12), (140, 20)])
+@pytest.mark.parametrize(("words", "number"), [(60, 12), (140, 20), (180, 25)])
 async def test_a_full_window_may_give_more_notes(
     world: World, words: int, number: int
 ) -> None:
