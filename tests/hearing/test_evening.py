@@ -31,7 +31,7 @@ PLAYED: tuple[tuple[str, tuple[str, ...], dict[str, object]], ...] = (
     ("Summarise this chat", (f"P1 (spoken): {MOVES}", f"* {HYPE}"), {
         "summary": "P1 announced that movie night moves to Saturday. A level-4 hype train came before it."
     }),
-    ("worth remembering", ("moves to Saturday",), {
+    ("bot should remember", ("moves to Saturday",), {
         "notes": [{"who": "channel", "said_by": "P1", "fact": "movie night is on Saturdays", "lifetime": "permanent"}]
     }),
     ("write its recap", ("level-4 hype train",), {
