@@ -627,9 +627,8 @@ def _summary_request(
         return None
     lines = transcript(window, scene.handles)
     system = summary_instructions(lines)
-    streamer_id = scene.streamer.id if scene.streamer is not None else ""
     viewer_ids = list(scene.handles.people)
-    people = introduce(viewer_ids, window, scene.handles, streamer_id)
+    people = introduce(viewer_ids, window, scene.handles)
     first_at = window[0].at
     last_at = window[-1].at
     days = written_days(first_at, last_at, settings.bot.timezone)
@@ -637,7 +636,8 @@ def _summary_request(
     about_stream = _about_stream(scene)
     if about_stream:
         blocks.append(fence("stream", about_stream))
-    blocks.append(fence("people", people))
+    if people:
+        blocks.append(fence("people", people))
     blocks.append(fence("chat", "\n".join(lines)))
     prompt = "\n\n".join(blocks)
     return memory_request(
@@ -661,7 +661,7 @@ def _about_stream(scene: Scene) -> str:
     if streamer is not None:
         # the name stands here once, so that the model knows its misspellings and short forms in chat
         channel = unhandled(streamer.login)
-        rows.append(f"channel: {channel}, which is {handles.handle(streamer.id)}")
+        rows.append(f"channel: {channel}, streamer: {handles.handle(streamer.id)}")
     stream = scene.stream
     if stream is not None and stream.title:
         title = handles.hide_chat(cut(stream.title, LONGEST_TITLE))

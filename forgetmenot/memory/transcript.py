@@ -4,7 +4,7 @@ The instructions of that model: memory/summary_instructions.
 
 The lines have handles for names, and repeats are collapsed:
 
-    P3: text                    P3 (to the bot): text
+    P3: text                    P3 (to the bot): text       (unless the text names BOT)
     P1 (spoken): text           KEKW ×37, 30 people
     * P4 subscribed
     BOT: text
@@ -198,7 +198,6 @@ def _window_length(
 
 # Events that count for no viewer: the one they name stands for the channel, or only had something done to them.
 NOT_OF_A_PERSON = frozenset({EventKind.STREAM, EventKind.MODERATION})
-_ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 _LOWEST_RANK = 3
 
@@ -239,34 +238,23 @@ def introduce(
     people: Sequence[str],
     window: Window,
     handles: Handles,
-    streamer_id: str = "",
 ) -> str:
-    """Return who is in a window, in words: "P1 to P32, P1 (streamer), P4 (moderator)".
+    """Return who in a window is more than a viewer, in words: "P2 (moderator), P4 (vip)". Empty if nobody is.
 
-    `people`: the ids of everybody, in the order of their handles. `streamer_id`: "" if it is not known.
+    The streamer is left out: what the model reads about the stream names them. `people`: the ids of everybody, in the
+    order of their handles.
     """
     roles = {}
     for line in window:
-        if line.role is not Role.VIEWER:
-            roles[line.viewer_id] = _ROLES.get(line.role, line.role.value)
-    if streamer_id:
-        roles[streamer_id] = _ROLES[Role.BROADCASTER]
+        if line.role not in {Role.VIEWER, Role.BROADCASTER}:
+            roles[line.viewer_id] = line.role.value
     introductions = []
     for viewer_id in people:
         if viewer_id in roles:
             handle = handles.handle(viewer_id)
             introductions.append(f"{handle} ({roles[viewer_id]})")
-    all_handles = [handles.handle(viewer_id) for viewer_id in people]
-    everybody = _handle_range(all_handles)
     # on one line, because a small model copies a list of lines
-    return ", ".join([everybody, *introductions])
-
-
-def _handle_range(ordered_handles: Sequence[str]) -> str:
-    """Return the first and the last of some handles: "P1 to P32"."""
-    if len(ordered_handles) < 2:
-        return "".join(ordered_handles)
-    return f"{ordered_handles[0]} to {ordered_handles[-1]}"
+    return ", ".join(introductions)
 
 
 # ── how a window is shown ─────────────────────────────────────────────────────────────────────
@@ -407,10 +395,11 @@ def _transcribed(line: Line, handles: Handles) -> list[str]:
     if text:
         handle = handles.handle(line.viewer_id)
         is_command_with_fact = typed_text != line.text
+        names_bot = BOT in text.split()
         mark = ""
         if line.kind is EventKind.SPOKEN:
             mark = " (spoken)"
-        elif line.addressed or is_command_with_fact:
+        elif is_command_with_fact or (line.addressed and not names_bot):
             mark = " (to the bot)"
         transcript_lines.append(f"{handle}{mark}: {text}")
     return transcript_lines

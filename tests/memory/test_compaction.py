@@ -320,6 +320,7 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     """Bare commands and their answers are covered but not shown; the bot's other lines are context."""
     channel.say("alice", "!so bob")
     channel.say("bob", "hello bot, I skate", addressed=True)
+    channel.say("bob", "@ForgetMeNot I also swim", addressed=True)
     async with channel.db.write() as tx:
         await put(tx, "bot_messages", text="Hello bob.", twitch_id="own-1")
     channel.ingest.note_own_line(
@@ -341,7 +342,11 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     )
     await channel.summarise()
     chat = fenced_texts(channel.model.asked[0].prompt)["chat"].splitlines()
-    assert chat == ["P2 (to the bot): hello bot, I skate", "BOT: Hello P2."]
+    assert chat == [
+        "P1 (to the bot): hello bot, I skate",
+        "P1: BOT I also swim",
+        "BOT: Hello P1.",
+    ]
     assert set(await channel.db.column("SELECT viewer_id FROM episode_people")) == {
         "id-alice",
         "id-bob",

@@ -74,7 +74,7 @@ async def test_people_of_a_line_that_many_say_take_no_handle(channel: Channel) -
     await channel.summarise()
     [request] = channel.model.asked
     blocks = fenced_texts(request.prompt)
-    assert blocks["people"] == "P1 to P2"
+    assert "people" not in blocks
     assert blocks["chat"].splitlines() == [
         "OX RAID ×60, 60 people",
         "P2: i play the tuba, thanks P1 for the raid",
@@ -102,7 +102,8 @@ async def test_the_streamer_has_the_first_handle_there_or_not(
     await channel.summarise()
     [request] = channel.model.asked
     blocks = fenced_texts(request.prompt)
-    assert blocks["people"] == "P1 to P3, P1 (streamer)"
+    assert blocks["stream"].splitlines()[0] == "channel: carol, streamer: P1"
+    assert "people" not in blocks
     assert blocks["chat"].splitlines()[-2:] == [
         "P2: P1 what a jump, P1",
         "P3: P1 sings well, P1!",
@@ -142,6 +143,15 @@ async def test_a_streamer_who_opted_out_has_no_handle(channel: Channel) -> None:
     assert chat == "P1: somebody the streamer sings well"
 
 
+async def test_a_summary_knows_the_moderators_of_its_window(channel: Channel) -> None:
+    channel.say("alice", "I play the cello")
+    channel.say("dan", "no links here please", badges=frozenset({"moderator"}))
+    await channel.summarise()
+    blocks = fenced_texts(channel.model.asked[0].prompt)
+    assert blocks["people"] == "P1 (moderator)"
+    assert "P1: no links here please" in blocks["chat"]
+
+
 async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
     await _owned(channel)
     channel.say("alice", "this level again")
@@ -154,7 +164,7 @@ async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
     await channel.summarise()
     stream_block = fenced_texts(channel.model.asked[0].prompt)["stream"]
     assert stream_block.splitlines() == [
-        "channel: carol, which is P1",
+        "channel: carol, streamer: P1",
         "title: Any% with (@somebody)",
         "game: Celeste",
     ]
