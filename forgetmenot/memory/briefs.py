@@ -45,7 +45,7 @@ VIEWERS_PER_CALL = 10
 # Regulars in one pass; the others come with the next.
 VIEWERS_PER_PASS = 60
 # Notes of one regular: those that last and matter first, then the freshest.
-NOTES = 60
+NOTES = 20
 RANKS = {importance: rank for rank, importance in enumerate(Importance)}
 # With fewer notes than that there is nothing to sum up.
 MIN_NOTES = 3
