@@ -385,7 +385,7 @@ async def measure(folder: Path) -> list[Figure]:
             at_least=True,
         ),
         Figure("memory: calls of the model for five evenings", calls, "calls"),
-        Figure("memory: tokens read to write it", _read_to_write(model), "a line", 22),
+        Figure("memory: tokens read to write it", _read_to_write(model), "a line", 18),
         Figure("memory: tokens of a question about it", _of_reply(model), "", 1_100),
         Figure(
             "memory: of them as in the reply before",
