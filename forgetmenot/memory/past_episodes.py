@@ -5,9 +5,8 @@ Nothing that an episode says of people who opted out or were banned, or that is 
 
 import heapq
 import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -36,6 +35,8 @@ EPISODES_INDEXED = 3_000
 # Episodes that are indexed in one go, before other reads get their turn; fewer while a message waits.
 READ_AT_ONCE = 200
 READ_IN_PASSING = 20
+# Of a word that so many episodes have it is kept which they are.
+IN_MANY = 50
 # A past episode must have this part of the query's words, and at least two of them.
 MATCHING_SHARE = 0.5
 
@@ -110,11 +111,16 @@ class EpisodeIndex:
         self._is_filled = False
         # the id of the last episode that was read
         self._read_to: int | None = None
+        # all episodes that are read have higher ids
+        self._id_before = 0
+        # by word that many episodes have: in how many it was found, and these as bits
+        self._bits_kept: dict[str, tuple[int, int]] = {}
 
     async def read_on(self, source: Source, limit: int = READ_AT_ONCE) -> bool:
         """Index at most `limit` of the episodes written since the last call; return whether there may be more."""
         if self._read_to is None:
-            self._read_to = await episodes.id_before_newest(source, EPISODES_INDEXED)
+            self._id_before = await episodes.id_before_newest(source, EPISODES_INDEXED)
+            self._read_to = self._id_before
         texts = await episodes.texts_after(source, self._read_to, limit)
         # mostly nothing is new, and adding even nothing looks through all words of the index
         if not texts:
@@ -149,44 +155,84 @@ class EpisodeIndex:
         A term is all forms of one word. Episodes with the most terms are best, then the newest; with `rarest_first`
         those with the rarest terms. `without`: the ids of episodes that are left out.
         """
-        # by term: the episodes that have it; the rarest term first
-        episodes_with: list[set[int]] = []
-        for forms in terms:
-            episode_ids: set[int] = set()
-            for form in forms:
-                episode_ids.update(self._words.places(form))
-            episodes_with.append(episode_ids)
-        episodes_with.sort(key=len)
-        # Only n - k terms are missing in an episode with k of n terms. So it has one of any n - k + 1 terms, and only
-        # the episodes of the rarest ones need to be counted.
-        rarest_count = len(episodes_with) - enough + 1
-        rarest = episodes_with[:rarest_count]
-        candidates = set().union(*rarest).difference(without)
-        # by episode: how many of the terms it has
-        candidates_with = [episode_ids & candidates for episode_ids in episodes_with]
-        counts = Counter(chain.from_iterable(candidates_with))
-        scores: Mapping[int, float] = counts
+        # A set of episodes is one number here, with a bit for each: sets of thousands of ids take fifty times as long.
+        all_bits = map(self._bits_of_term, terms)
+        episodes_with = sorted(all_bits, key=int.bit_count)
+        with_at_least = _with_at_least(episodes_with)
+        left_out = self._bits(without)
         if rarest_first:
-            scores = _rarity(episodes_with)
+            rarity_of = {}
+            for bit in _highest_first(with_at_least[enough] & ~left_out):
+                rarity_of[bit] = _rarity(bit, episodes_with)
+            best = heapq.nlargest(limit, rarity_of, key=rarity_of.__getitem__)
+            return [self._id_before + bit for bit in best]
+        best = []
+        for term_count in range(len(terms), enough - 1, -1):
+            episode_bits = with_at_least[term_count] & ~left_out
+            best += islice(_highest_first(episode_bits), limit - len(best))
+            left_out |= episode_bits
+        return [self._id_before + bit for bit in best]
 
-        matching = []
-        for episode_id, count in counts.items():
-            if count >= enough:
-                matching.append((scores[episode_id], episode_id))
-        best = heapq.nlargest(limit, matching)
-        return [episode_id for _score, episode_id in best]
+    def _bits_of_term(self, forms: Iterable[str]) -> int:
+        """Return the episodes that have any of these words, each as a bit."""
+        bits = 0
+        for form in forms:
+            bits |= self._bits_of_word(form)
+        return bits
 
-
-def _rarity(episodes_with: Iterable[Collection[int]]) -> dict[int, float]:
-    """Return by episode how rare its terms are: a term that n episodes have adds 1 / n.
-
-    `episodes_with`: for each term the episodes that have it.
-    """
-    rarity: dict[int, float] = defaultdict(float)
-    for episode_ids in episodes_with:
+    def _bits_of_word(self, word: str) -> int:
+        """Return the episodes that have a word, each as a bit; kept for words of many."""
+        episode_ids = self._words.places(word)
         count = len(episode_ids)
+        if count < IN_MANY:
+            return self._bits(episode_ids)
+        kept_count, bits = self._bits_kept.get(word, (0, 0))
+        if kept_count != count:
+            bits |= self._bits(episode_ids[kept_count:])
+            self._bits_kept[word] = (count, bits)
+        return bits
+
+    def _bits(self, episode_ids: Iterable[int]) -> int:
+        """Return episodes as the bits of a number: the first one that is indexed is bit 1."""
+        bits = 0
         for episode_id in episode_ids:
-            rarity[episode_id] += 1 / count
+            # what the prefix shows may be older than what is indexed
+            if episode_id > self._id_before:
+                bits |= 1 << (episode_id - self._id_before)
+        return bits
+
+
+def _with_at_least(episodes_with: Sequence[int]) -> list[int]:
+    """Return by a number of terms, from 0 on, the episodes that have at least so many of them.
+
+    `episodes_with`: for each term, the episodes that have it; each a bit.
+    """
+    # the first are all: a negative number has all bits
+    with_at_least = [-1, *(0 for _term in episodes_with)]
+    for episodes_with_term in episodes_with:
+        # from the highest number down: the lower ones are still those without this term
+        for count in range(len(episodes_with), 0, -1):
+            with_at_least[count] |= with_at_least[count - 1] & episodes_with_term
+    return with_at_least
+
+
+def _highest_first(bits: int) -> Iterator[int]:
+    """Yield the places of the bits that are set in a number, the highest first."""
+    while bits:
+        place = bits.bit_length() - 1
+        yield place
+        bits ^= 1 << place
+
+
+def _rarity(place: int, episodes_with: Iterable[int]) -> float:
+    """Return how rare the terms of the episode at a place are: a term that n episodes have adds 1 / n.
+
+    `episodes_with`: for each term, the episodes that have it; each a bit.
+    """
+    rarity = 0.0
+    for episodes_with_term in episodes_with:
+        if episodes_with_term >> place & 1:
+            rarity += 1 / episodes_with_term.bit_count()
     return rarity
 
 
