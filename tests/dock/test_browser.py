@@ -345,6 +345,11 @@ async def test_a_wrong_reply_is_corrected_from_its_why(
     await expect(
         sheet.locator(".notecard").get_by_role("button", name="Remove")
     ).to_be_visible()
+    await sheet.get_by_text("Summaries it could read").click()
+    await expect(sheet.locator("details[open] li").first).to_contain_text("lighthouse")
+    await expect(
+        sheet.get_by_role("link", name="Correct them under Streams")
+    ).to_be_visible()
     good = sheet.get_by_role("button", name="Good")
     bad = sheet.get_by_role("button", name="Bad")
     await good.click()

@@ -7,6 +7,7 @@ import { date, hour, named, t } from "../words.js";
 import { editor, wordsOf } from "./note.js";
 
 const RATINGS = ["good", "bad"];
+const SUMMARIES = ["episodes", "past_episode", "looked_up_past"]; // the parts of a prompt that have them
 const section = (name) => named("section", name);
 
 export async function why(id) {
@@ -20,12 +21,20 @@ export async function why(id) {
     reply.status !== "sent" && h("p", {}, chip(t(`status.${reply.status}`), reply.status), reply.detail && ` ${reply.detail}`),
     used.length > 0 && h("h3", {}, t("why.used")),
     used.map(usedNote),
+    summariesOf(reply),
     reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
     reply.status === "sent" && rating(reply),
     engineers(reply),
   );
   dialog.addEventListener("click", (event) => { if (event.target.closest("a")) dialog.close(); });
+}
+
+// What it read of streams, which no note says. A summary may be wrong as well.
+function summariesOf(reply) {
+  const rows = reply.sections.filter((one) => SUMMARIES.includes(one.name)).flatMap((one) => one.rows ?? []);
+  return rows.length > 0 && h("details", { class: "part" }, h("summary", {}, t("why.read")),
+    h("ul", {}, rows.map((row) => h("li", {}, row.text))), h("p", {}, h("a", { href: "#memory/streams" }, t("why.correct"))));
 }
 
 // The one that was pressed is marked by its sign as well as by its colour.
