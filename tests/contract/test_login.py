@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import HOUR, MINUTE
-from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
+from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import in_language
 from forgetmenot.operations.actions import CHAT
 from forgetmenot.secret_store import Account, Token, TokenStore
@@ -36,6 +36,38 @@ async def test_a_code_is_typed_slowly_through_outages(
     assert granted is not None
     assert (granted.login, set(granted.scopes)) == ("keeper", set(SCOPES))
     assert code.user_code in code.address
+
+
+async def test_a_code_that_nobody_types_ends_when_twitch_said(
+    sim: TwitchSim, settings: Settings
+) -> None:
+    sim.oauth.interval = 0
+    code = await begin_device_login(settings, SCOPES)
+    assert code.expires_in == 1_800
+    short_lived = replace(code, expires_in=1)
+    with pytest.raises(TwitchRefused, match=r"Nobody typed the code in time\. Type"):
+        await finish_device_login(settings, short_lived, SCOPES)
+    assert sim.oauth.codes[0].polls > 1
+    assert sim.tokens.issued == []
+
+
+async def test_a_code_that_twitch_takes_back_ends_at_once(
+    sim: TwitchSim, settings: Settings
+) -> None:
+    code = await begin_device_login(settings, SCOPES)
+    sim.oauth.waiting(code.user_code).ended = True
+    with pytest.raises(TwitchRefused, match="has expired or was refused"):
+        await finish_device_login(settings, code, SCOPES)
+    assert sim.tokens.issued == []
+
+
+async def test_a_code_is_only_asked_for_in_the_name_of_an_app(
+    sim: TwitchSim, settings: Settings
+) -> None:
+    nameless = replace(settings, twitch=replace(settings.twitch, client_id=""))
+    with pytest.raises(TwitchLoginNeeded, match="client_id"):
+        await begin_device_login(nameless, SCOPES)
+    assert sim.oauth.codes == []
 
 
 # ── renewed, validated, lost and found ──────────────────────────────────────────────────────

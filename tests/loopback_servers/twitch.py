@@ -198,6 +198,9 @@ class DeviceLogin:
         )
         if code is None:
             return _refused(400, "invalid device code")
+        # Twitch wants the rights of the code once more with each question.
+        if tuple(params.get("scopes", "").split()) != code.scopes:
+            return _refused(400, "invalid scopes")
         code.polls += 1
         if not code.approved_by:
             return _refused(400, "authorization_pending")
