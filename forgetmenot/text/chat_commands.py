@@ -28,6 +28,12 @@ _REMEMBER = re.compile(
     r"\s*(?::|,?\s*(?=dass\s)|,?\s*(?=(?:ich|meine?)\s))\s*(.+)",
     re.IGNORECASE,
 )
+# "my cat is called Mia, remember that"; "i'll remember that" has no mark before it.
+_REMEMBER_BEHIND = re.compile(
+    r"((?:i|i['’]\w+|my)\s+\S+\s.+?)\s*[,.;!–-]+\s*(?:(?:so|and|please|pls|plz)\s+)*remember\s+(?:that|this|it)"
+    r"|((?:ich|meine?)\s+\S+\s.+?)[\s,.;!–-]+(?:(?:und|also|bitte)\s+)*merke?\s+dir\s+(?:das|es)(?:\s+bitte)?",
+    re.IGNORECASE,
+)
 _TYPED_REMEMBER = re.compile(r"[!！]remember\s+(?:that\s+)?(.+)", re.IGNORECASE)
 _FORGET = re.compile(
     r"forget\s+(?:that\s+|about\s+|what\s+you\s+know\s+about\s+)?(.+)"
@@ -201,6 +207,9 @@ def _remember_or_forget(sentence: str) -> str:
     if remember is not None:
         fact = remember[remember.lastindex or 0]
         return "" if _TALK.match(fact) else f"!remember {main_clause(fact)}"
+    behind = _REMEMBER_BEHIND.fullmatch(sentence.rstrip(" .!"))
+    if behind is not None:
+        return f"!remember {behind[1] or behind[2]}"
     forget = _FORGET.fullmatch(sentence)
     if forget is None:
         return ""

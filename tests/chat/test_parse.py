@@ -84,6 +84,11 @@ IN_WORDS: list[tuple[str, Command]] = [
         ("remember", {"fact": "meine Katze heißt Mia"}),
     ),
     ("merk dir bitte, ich mag Tee", ("remember", {"fact": "ich mag Tee"})),
+    (
+        "my cat is called Mia, remember that",
+        ("remember", {"fact": "my cat is called Mia"}),
+    ),
+    ("ich mag keinen Tee, merk dir das", ("remember", {"fact": "ich mag keinen Tee"})),
     *(
         (line, ("erase", {}))
         for line in (
@@ -136,6 +141,10 @@ IN_WORDS_NOT = (
         "remember when I won",
         "vergiss nicht den Boss",
         "merk dir das",
+        "i will always, always remember that",
+        "my god, remember that",
+        "my friend said: remember that",
+        "i play drums. do you remember that?",
         "no olvides",
         "do you remember that I play drums",
         "forget it",
