@@ -462,8 +462,8 @@ def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
 def about_the_named(recap: str, names: Mapping[str, str]) -> str:
     """Return a recap without the sentences about a person who may not be named, or about that person's things.
 
-    In a sentence about several people, those who may not be named become "chat". `names`: by id, the names of the
-    others.
+    In a sentence about several people, those who may not be named become "chat", unless it would name chat twice.
+    `names`: by id, the names of the others.
     """
     sentences = []
     is_left_out = False
@@ -485,6 +485,10 @@ def about_the_named(recap: str, names: Mapping[str, str]) -> str:
         )
         for viewer_id in nameless:
             with_chat = with_chat.replace(mention(viewer_id), CHAT)
+        # "chat blamed chat" says nothing
+        if with_chat.count(CHAT) - sentence.count(CHAT) > 1:
+            is_left_out = True
+            continue
         # the sentence may begin with "chat" now
         first_letter = with_chat[:1].upper()
         sentences.append(first_letter + with_chat[1:])

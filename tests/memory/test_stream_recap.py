@@ -233,6 +233,7 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
     await world.regulars("1")
     recap = (
         "<@3> has a new dog. <@3> and <@4> sang. <@1> fought beside <@3>. <@4>'s cat beat <@1>."
+        " <@3> blamed <@4> for the mouse."
         " <@1> owes money to a bank. They hide it. Chat voted for Hades."
     )
     stream = await world.over("1", "3", "4", recap=recap)
