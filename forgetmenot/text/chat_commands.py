@@ -48,6 +48,12 @@ _UNDO = re.compile(
     rf"(?:forget|remove|(?:stop|quit) saying) {_THAT_NOTE}|remove it[.!]*",
     re.IGNORECASE,
 )
+# "no, that was a joke, forget that"
+_UNDO_BEHIND = re.compile(
+    rf"(?:no|nope|nah|wrong|nein|nee|falsch)\b(?:.*[,.;!–-])?\s*(?:(?:so|and|please|pls|just|und|bitte)\s+)*"
+    rf"(?:(?:forget|remove) {_THAT_NOTE}|vergiss das(?: wieder)?[.!]*)",
+    re.IGNORECASE,
+)
 _DELETE = re.compile(rf"(?:delete|erase) (?:it[.!]*|{_THAT_NOTE})", re.IGNORECASE)
 _STOP_SAYING = re.compile(
     r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE
@@ -229,7 +235,7 @@ def _correction(sentence: str) -> str:
         return "!forget that permanently"
     # "forget that" also means "never mind": what is undone can be restored, and the answer says
     # how to delete.
-    if _UNDO.fullmatch(sentence):
+    if _UNDO.fullmatch(sentence) or _UNDO_BEHIND.fullmatch(sentence):
         return "!wrong"
     if denies(sentence):
         return "!wrong"
