@@ -8,6 +8,7 @@
 How a recap is shown to people: memory/recap_markdown.
 """
 
+import asyncio
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -115,8 +116,7 @@ class RecapWriter(MemoryWriter):
         ended_at = stream.ended_at or 0
         if now - ended_at <= DEADLINE:
             return None
-        sentences = _interleaved_sentences(summaries)
-        return within(sentences, SUMMARY_WORDS)
+        return await asyncio.to_thread(_without_model, summaries)
 
     async def _by_model(
         self,
@@ -126,13 +126,8 @@ class RecapWriter(MemoryWriter):
         settings: Settings,
     ) -> str:
         """Return the recap that the model writes from a stream's summaries. Raises ModelError."""
-        named_ids: list[str] = []
-        for text in summaries:
-            named_ids += ids_in(text)
-        handles = Handles.of(named_ids)
-        shown_summaries = [handles.hide(text) for text in summaries]
-        fitting = recap_source(shown_summaries, SOURCE_TOKENS)
-        episodes_block = fence("episodes", "\n".join(fitting))
+        # in a thread: the thousand summaries of a long evening take 150 ms, and chat must not wait so long
+        handles, episodes_block = await asyncio.to_thread(_shown_to_model, summaries)
         ended_at = stream.ended_at or self._clock.now()
         days = written_days(stream.started_at, ended_at, settings.bot.timezone)
         prompt = f"The stream of {days}.\n\n{episodes_block}"
@@ -172,6 +167,23 @@ class RecapWriter(MemoryWriter):
             values = {DIGEST: digest, DIGEST_HASH: source_hash}
             await channel_state.put(tx, values, self._clock.now())
         return True
+
+
+def _shown_to_model(summaries: Sequence[str]) -> tuple[Handles, str]:
+    """Return a stream's summaries as a model is shown them, with the handles that stand in them."""
+    named_ids: list[str] = []
+    for text in summaries:
+        named_ids += ids_in(text)
+    handles = Handles.of(named_ids)
+    shown_summaries = [handles.hide(text) for text in summaries]
+    fitting = recap_source(shown_summaries, SOURCE_TOKENS)
+    return handles, fence("episodes", "\n".join(fitting))
+
+
+def _without_model(summaries: Sequence[str]) -> str:
+    """Return the recap of a stream for which the model gave no usable answer."""
+    sentences = _interleaved_sentences(summaries)
+    return within(sentences, SUMMARY_WORDS)
 
 
 def recap_source(summaries: Sequence[str], tokens: int) -> Sequence[str]:

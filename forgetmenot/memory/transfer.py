@@ -59,6 +59,8 @@ from forgetmenot.text.words import (
 LINES_AT_ONCE = 100
 # Seconds between two such transactions, in which another process may write.
 PAUSE_S = 0.01
+# Notes that are exported together; each holds the event loop for some microseconds.
+NOTES_AT_ONCE = 400
 # The highest note id that is taken. A new note gets an id above all others, so an id near SQLite's maximum would leave
 # none for later notes.
 HIGHEST_ID = 2**40
@@ -600,7 +602,11 @@ async def export_notes(
     while True:
         # in the reader's thread, because making a page of notes would hold up the event loop for 10 to 15 ms
         read_page = functools.partial(
-            notes.page, subject_id=subject_id, status=status, after=last_id
+            notes.page,
+            subject_id=subject_id,
+            status=status,
+            limit=NOTES_AT_ONCE,
+            after=last_id,
         )
         batch = await db.together(read_page)
         if not batch:
