@@ -259,12 +259,12 @@ def _tighten(
 def _without_hidden(material: TailMaterial) -> TailMaterial:
     """Return the material without hidden people, their lines and the notes about them; the speaker always stays."""
     hidden = material.hidden - {material.speaker.id}
-    names = {
-        viewer_id: name
-        for viewer_id, name in material.names.items()
-        if viewer_id not in hidden
-    }
+    names = dict(material.names)
     names[material.speaker.id] = name_of(material.speaker)
+    if not hidden:
+        return replace(material, names=names)
+    for viewer_id in hidden:
+        names.pop(viewer_id, None)
     others = [other for other in material.others if other.viewer.id not in hidden]
     happened = [event for event in material.happened if event.viewer_id not in hidden]
     return replace(

@@ -248,12 +248,16 @@ def stated_plan_end(
     with its last day. A day that was still to come when the text was stated makes it a plan. So does
     the same day if the text says what somebody has.
     """
+    days = days_in(text)
+    # most notes name no day and have no end
+    if not days and ends_at is None:
+        return None
     lower_text = text.lower()
     stated = day_of(stated_at, zone)
     is_planned = _PLANNED.search(lower_text) is not None
     may_be_today = is_planned or _HAS.match(lower_text) is not None
     planned_days = []
-    for period in days_in(text):
+    for period in days:
         day = period.day_from(stated)
         if day is None:
             continue

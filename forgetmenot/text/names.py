@@ -168,7 +168,7 @@ def name_words(login: str, display_name: str) -> frozenset[str]:
     return name_parts(login, display_name) | whole_names
 
 
-class _Token(NamedTuple):
+class _Token(Struct, frozen=True):
     """A mention, a word or a run of letters without spaces: the one that it is, and the others empty.
 
     `keys`: a word as the index of names may have it. `start`: its place in the text.
