@@ -143,6 +143,4 @@ async def test_how_long_ago_somebody_was_here_is_counted_in_days(
 
 
 def test_next_saturday_is_defined_for_whoever_writes_the_summary() -> None:
-    assert '"next Friday" that of the next week (weeks begin on Monday)' in " ".join(
-        SUMMARY.split()
-    )
+    assert '"next Friday" in the week from next Monday' in " ".join(SUMMARY.split())
