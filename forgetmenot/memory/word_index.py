@@ -71,14 +71,19 @@ class WordIndex:
         for place, words in texts:
             for word in words:
                 places_of[word].append(place)
-        new_words = list(islice(places_of, known_count, None))
+        # the newest words stand last
+        new_count = len(places_of) - known_count
+        new_words = list(islice(reversed(places_of), new_count))
+        new_words.reverse()
+        unlisted_count = len(self._unlisted)
         for word in new_words:
             number = self._number(word)
             if number is None:
                 self._unlisted.append(word)
             else:
                 self._listed[number].append(word)
-        self._unlisted.sort()
+        if len(self._unlisted) > unlisted_count:
+            self._unlisted.sort()
         if spelling:
             self._spelt += new_words
             self._words_with = None
