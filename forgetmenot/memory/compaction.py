@@ -42,8 +42,9 @@ READ_AT_ONCE = 2_000
 # Seconds that a stop waits for the last summaries.
 CLOSING_S = 3.0
 # Fewer lines than a window may have wait this long for more: fewer, fuller summaries cost fewer model calls. What they
-# say is found meanwhile as it was typed (memory/unsummarised).
-WINDOW_WAITS = 20 * MINUTE
+# say is found meanwhile as it was typed (memory/unsummarised). Not longer: an event without a line of its own has only
+# the minutes of its window.
+WINDOW_WAITS = 10 * MINUTE
 # After this long without a line, fewer lines than a window's are summarised, too.
 SILENCE = 30 * MINUTE
 # How many windows are summarised together while more than these are due. A model takes five calls at once

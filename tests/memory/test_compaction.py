@@ -38,13 +38,13 @@ async def kinds(channel: Channel) -> set[str]:
 
 
 async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> None:
-    """A line every fifteen seconds: the first summary comes soon, then twenty minutes of chat are one."""
-    for _ in range(40):
-        await channel.chat(12, every_ms=15_000)
+    """A line every seven seconds: the first summary comes soon, then ten minutes of chat are one."""
+    for _ in range(24):
+        await channel.chat(25, every_ms=7_000)
         await channel.compactor.run_pass()
     first, *rest = await channel.db.column("SELECT events FROM episodes ORDER BY id")
-    assert first <= 48
-    assert min(rest) >= 60
+    assert first <= 50
+    assert min(rest) >= 75
 
 
 async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_may_be_kept(
