@@ -8,6 +8,7 @@ No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Collection, Sequence
 from enum import StrEnum
@@ -28,7 +29,9 @@ from forgetmenot.store.database import (
     row_as,
     separate_reader,
 )
+from forgetmenot.text.meaning import is_common_word
 from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.names import compact
 from forgetmenot.text.removal import NameForms, without_person
 from forgetmenot.text.words import sentences_of, telling_stems
 
@@ -626,6 +629,10 @@ def _unnamed_sentences(connection: sqlite3.Connection, viewer_id: str) -> list[s
     return unnamed_sentences
 
 
+# A word, and whether it begins a sentence.
+_CALLED_BY = re.compile(r"(?P<start>(?:\A|[.!?:])\W*)?(?P<name>\w+)")
+
+
 class _PromptWords:
     """The words of a viewer, and what other people's rows of a prompt have of them."""
 
@@ -641,10 +648,31 @@ class _PromptWords:
             for sentence in sentences_of(summary):
                 if mention(viewer_id) in sentence:
                     self._theirs |= telling_stems(sentence)
+        name_words = connection.execute(
+            "SELECT word FROM name_words WHERE viewer_id = ?", (viewer_id,)
+        )
+        self._name_words = frozenset(word for (word,) in name_words)
+
+    def _name_stems_in(self, text: str) -> frozenset[str]:
+        """Return the parts of the viewer's names that a text calls them by: "Juno" of juno_on_ice.
+
+        A part that is an ordinary word counts only with a capital in the middle of a sentence: "the ice" is no name.
+        """
+        stems: set[str] = set()
+        for match in _CALLED_BY.finditer(text):
+            word = match["name"]
+            if compact(word) not in self._name_words:
+                continue
+            is_within_sentence = match["start"] is None
+            is_written_as_name = word[0].isupper() and is_within_sentence
+            if is_written_as_name or not is_common_word(compact(word)):
+                stems |= telling_stems(word)
+        return frozenset(stems)
 
     def has_theirs(self, reply: _Reply) -> bool:
         """Return whether a reply has a word of the viewer's that nothing else in its prompt has."""
         words = self._theirs & telling_stems(reply.text)
+        words |= self._name_stems_in(reply.text)
         if not words:
             return False
         for section in msgspec.json.decode(reply.prompt).get("sections", ()):

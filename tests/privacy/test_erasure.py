@@ -276,6 +276,40 @@ async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_p
     ]
 
 
+async def test_a_reply_that_calls_them_by_a_part_of_their_name_goes(
+    channel: Channel,
+) -> None:
+    his = channel.say("viewer1", "a fine evening")
+    channel.say("viewer0", "hello")
+    await channel.ingest.flush()
+    names = {"login": "juno_on_ice", "display_name": "Juno_on_ice"}
+    seen = {"first_seen_at": his.at, "last_seen_at": his.at}
+    async with channel.db.write() as tx:
+        await put(tx, "viewer_names", viewer_id=ALICE, **names, **seen)
+        episode = await put(tx, "episodes", summary=f"<@{ALICE}> was there.")
+        await put(tx, "episode_people", episode_id=episode, viewer_id=ALICE, lines=1)
+        prompt = json.dumps({"sections": [{"rows": [["episodes", episode]]}]})
+        for text in (
+            "The pit lives with Juno now.",
+            "Ice is cold. The ice is thin.",
+            "Good evening to you.",
+        ):
+            await put(
+                tx,
+                "bot_messages",
+                viewer_id=his.user_id,
+                text=text,
+                prompt_json=prompt,
+                at=his.at,
+            )
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == [
+        "",
+        "Ice is cold. The ice is thin.",
+        "Good evening to you.",
+    ]
+
+
 async def test_a_title_that_is_reported_again_does_not_bring_an_erased_name_back(
     tmp_path: Path, clock: ManualClock
 ) -> None:
