@@ -25,7 +25,13 @@ from forgetmenot.text.given_names import GIVEN_NAMES
 from forgetmenot.text.line_language import LineLanguage, line_language
 from forgetmenot.text.mentions import MENTION, ids_in
 from forgetmenot.text.roles import claims_role
-from forgetmenot.text.words import STOPWORDS, UNSPACED, is_german, text_cache, words
+from forgetmenot.text.words import (
+    STOPWORDS,
+    UNSPACED,
+    is_german,
+    read_words,
+    text_cache,
+)
 
 # Letters of a part of a name: of a shorter one too many names have it.
 _MIN_PART = 3
@@ -126,9 +132,10 @@ def compact(name: str) -> str:
 
     A name in a script without spaces keeps its marks.
     """
-    if UNSPACED.search(name):
+    if not name.isascii() and UNSPACED.search(name):
         return plain(name)
-    return "".join(words(name))
+    # kept here already: not once more among the words of lines
+    return "".join(read_words(name))
 
 
 @text_cache(8_192)
