@@ -18,6 +18,7 @@ from msgspec import Struct
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import with_names, without_links
+from forgetmenot.text.sensitive import CATEGORIES, sensitive_category
 from forgetmenot.text.unsendable import (
     without_blocked,
     without_command,
@@ -25,6 +26,8 @@ from forgetmenot.text.unsendable import (
 )
 from forgetmenot.text.words import join_sentences, sentences_of, text_cache, words
 
+# A reply may speak of what is not stored, such as a game's religion, but for these.
+_OTHER_CATEGORIES = frozenset(CATEGORIES) - {"address", "contact", "payment"}
 # Characters of a model's answer that are looked at: eight times what a message holds.
 LENGTH_READ = 4_000
 # Filters uncover work for each other; after this many rounds a text is given up.
@@ -156,6 +159,19 @@ def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
         # Joining would even out the spaces.
         return text
     return join_sentences(remaining)
+
+
+def _without_contact_data(text: str, context: FilterContext) -> str:
+    """Return a text without sentences with an address, a telephone number, a mail address or a card's number.
+
+    No note has them; a model could only repeat what somebody typed about somebody minutes ago.
+    """
+    allowed = _OTHER_CATEGORIES | frozenset(context.settings.privacy.allow_categories)
+
+    def has_contact_data(sentence: str) -> bool:
+        return sensitive_category(sentence, allow=allowed) is not None
+
+    return _cut_sentences(text, has_contact_data)
 
 
 def _without_links(text: str, context: FilterContext) -> str:
@@ -342,6 +358,7 @@ CHAIN: tuple[tuple[str, Filter], ...] = (
     ("mention tokens", lambda text, _: with_names(text, {})),
     ("instructions", _without_instructions),
     ("claim", _without_false_claims),
+    ("contact data", _without_contact_data),
     ("links", _without_links),
     ("double @", _with_one_at_name),
     (

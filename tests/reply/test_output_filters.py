@@ -47,6 +47,12 @@ CHANGED = [
     ("@alice @alice yes you do", "yes you do", "double @"),
     ("well, @bob @bob @carol and @dave", "well, @bob bob carol and dave", "double @"),
     ("no GAMBA today, the secret  word", "no … today, the …", "lines, blocklist"),
+    ("She is in York. Baker Street 12!", "She is in York.", "contact data"),
+    (
+        "Elm Street is next. Call +44 20 7946 0958.",
+        "Elm Street is next.",
+        "contact data",
+    ),
     ("what a N1gg3r", "what a …", "blocklist"),
     ("n i g g e r, there you go", "…, there you go", "blocklist"),
     ("！ . /timeout bob", "timeout bob", "command"),
@@ -170,3 +176,10 @@ def test_whatever_the_model_wrote(text: str) -> None:
     assert sent[:1] not in tuple("/!.\\")
     assert sent == sent.strip()
     assert "@@" not in sent
+
+
+def test_contact_data_is_said_where_the_settings_allow_it() -> None:
+    text = "Call +44 20 7946 0958 for the poster."
+    allowing = Settings(privacy=PrivacySettings(allow_categories=("contact",)))
+    assert polish(text, FilterContext(Settings())).text == ""
+    assert polish(text, FilterContext(allowing)).text == text
