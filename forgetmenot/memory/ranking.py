@@ -153,10 +153,11 @@ class Postings:
         return scores
 
     def _meaning_scores(self, query: Query) -> list[float]:
-        """Return how much its meaning adds to the score of each note; all 0 without a word table."""
-        if self._meanings is None:
+        """Return how much its meaning adds to the score of each note; all 0 if the table has no word of the query."""
+        asked_numbers = self._asked_numbers(query)
+        if self._meanings is None or not asked_numbers:
             return [0.0] * len(self.notes)
-        cosines = self._meanings.cosines(self._asked_numbers(query))
+        cosines = self._meanings.cosines(asked_numbers)
         # One person's notes are all a little alike, so only what is nearer than the mean tells them apart.
         count = max(1, len(cosines))
         mean_cosine = sum(cosines) / count
