@@ -215,7 +215,7 @@ function openStreams(panel) {
   const opened = new Set(), pictures = new Map();
   const more = h("div", { class: "row" }, h("a", { class: "button", href: "#setup/past_chat" }, t("setup.past_chat.title")));
   // The pictures are moved into the new list, so the focus has to be known before it is made.
-  const draw = changedOnly((rows) => keeping(panel, () => put(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row, place) => stream(row, opened, pictureOf(row, place), again))) : empty(soFar(t("nothing_yet"))))));
+  const draw = changedOnly((rows) => keeping(panel, () => put(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row, place) => stream(row, opened, pictureOf(row, place), read))) : empty(soFar(t("nothing_yet"))))));
   // The newest stream shows its evening at once, the others when they are asked for.
   function pictureOf(row, place) {
     if (place === 0 && !pictures.has(row.id)) pictures.set(row.id, evening(row.id));
@@ -223,7 +223,8 @@ function openStreams(panel) {
     const show = button(t("evening.show"), () => { pictures.set(row.id, evening(row.id)); show.parentNode.replaceWith(pictures.get(row.id).node); }, { class: "ghost small", data: { key: `evening${row.id}` } });
     return picture ? picture.node : h("div", { class: "row" }, show);
   }
-  const again = soon(reading(panel, () => get("streams"), draw), SELDOM);
+  const read = reading(panel, () => get("streams"), draw);
+  const again = soon(read, SELDOM);
   return { changed() { again(); for (const picture of pictures.values()) picture.changed(); } };
 }
 
