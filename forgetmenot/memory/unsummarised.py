@@ -23,8 +23,9 @@ from forgetmenot.memory.word_index import (
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source
+from forgetmenot.store.events import ChatLines
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.meaning import WordTable
+from forgetmenot.text.meaning import WordTable, word_table
 from forgetmenot.text.questions import is_question, speaks_of_self
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import (
@@ -60,23 +61,24 @@ async def search(
     now: int,
     until: int,
     question_ids: Collection[str],
-    table: WordTable | None,
+    chat: ChatLines | None = None,
 ) -> list[PromptLine]:
     """Return the lines of these people that fit a question, the newest first, at most MOST_LINES.
 
     `viewer_ids`: None for the lines of anybody. `until`: when the question was asked (ms); later lines are left out.
-    `question_ids`: the ids of the events that hold the question itself. `now` in ms. Raises StoreError.
+    `question_ids`: the ids of the events that hold the question itself. `now` in ms. `chat`: the newest lines until
+    then, which the caller has read; they are not read again. Raises StoreError.
     """
     if viewer_ids is not None and not viewer_ids:
         return []
     longest_age = min(DAY, int(settings.memory.raw_events_h * HOUR))
-    lines = await events.unsummarised(
-        source,
-        viewer_ids,
-        since=now - longest_age,
-        until=until,
-        limit=MOST_COMPARED,
-    )
+    since = now - longest_age
+    if viewer_ids is None and chat is not None and chat.lines:
+        lines = await _newest_of_anybody(source, chat, since, until)
+    else:
+        lines = await events.unsummarised(
+            source, viewer_ids, since=since, until=until, limit=MOST_COMPARED
+        )
     # left out before lines are compared: the question itself, and others like it, would share all of its words
     lines = _statements(lines, question_ids)
     if not lines:
@@ -91,6 +93,7 @@ async def search(
         newest_first = reversed(lines)
         best_first = [line for line in newest_first if speaks_of_self(line.text)]
     else:
+        table = word_table()
         last_words = query.telling[-MOST_ASKED_WORDS:]
         asked_words = [_AskedWord(word, table) for word in last_words]
         best_first = _best_matches(lines, asked_words)
@@ -99,6 +102,29 @@ async def search(
     # the best lines are chosen, and then put in order of time, the newest first
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)
     return shown
+
+
+async def _newest_of_anybody(
+    source: Source,
+    chat: ChatLines,
+    since: int,
+    until: int,
+) -> list[PromptLine]:
+    """Return the newest lines of anybody between two times (ms), oldest first, at most MOST_COMPARED.
+
+    `chat`: the newest of chat. What came before is read.
+    """
+    newest = [line for line in chat.unsummarised if line.at >= since]
+    newest = newest[-MOST_COMPARED:]
+    older = await events.unsummarised(
+        source,
+        None,
+        since=since,
+        until=until,
+        limit=MOST_COMPARED - len(newest),
+        before=chat.lines[0],
+    )
+    return [*older, *newest]
 
 
 def _without_chants(lines: Sequence[PromptLine]) -> list[PromptLine]:

@@ -69,7 +69,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
-from forgetmenot.text.meaning import word_table
+from forgetmenot.store.events import ChatLines
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.names import NameIndex, Naming
 from forgetmenot.text.questions import (
@@ -103,6 +103,7 @@ NOTES_OF_ANY_KIND = 5
 
 NO_PREFIX = Prefix("", ())
 NO_NAMES = NameIndex()
+NO_CHAT = ChatLines([], {}, [])
 
 _Line = TypeVar("_Line", PromptLine, StreamEvent, PromptLine | StreamEvent)
 
@@ -156,6 +157,7 @@ class _MessageContext(Struct, frozen=True):
     snapshot: NotesSnapshot
     prefix: Prefix
     names: NameIndex = NO_NAMES
+    chat: ChatLines = NO_CHAT
 
     @property
     def event(self) -> ChatEvent:
@@ -257,6 +259,7 @@ class ContextGatherer(Struct, frozen=True):
         now = self.clock.now()
         context = _MessageContext(trigger, settings, now, channel, snapshot, prefix)
         material = await self._speaker(source, context)
+        context = replace(context, chat=await _lines_of_chat(source, context))
         material = await self._with_conversation(source, material, context)
         if snapshot.suppression_filter:
             material = await self._without_suppressed(source, material, context)
@@ -415,7 +418,6 @@ class ContextGatherer(Struct, frozen=True):
             until=event.at,
             limit=OWN_LINES + 2,
         )
-        chat, names_in_chat = await _lines_of_chat(source, since, context)
         happened = await events.reported_events(
             source,
             since=context.now - HAPPENED_REACHES_BACK,
@@ -473,8 +475,8 @@ class ContextGatherer(Struct, frozen=True):
             spoken=tuple(spoken),
             happened=tuple(happened),
             moderation=tuple(moderation),
-            chat=tuple(chat),
-            names=names_in_chat,
+            chat=tuple(context.chat.lines),
+            names=context.chat.names,
             thread=tuple(_line_of_bot(reply) for reply in thread),
             bot_replies=tuple(_line_of_bot(reply) for reply in replies),
             actions_done=actions_done,
@@ -587,7 +589,7 @@ class ContextGatherer(Struct, frozen=True):
             now=context.now,
             until=context.event.at,
             question_ids=question_ids,
-            table=word_table(),
+            chat=context.chat,
         )
         suppression_filter = context.suppression_filter
         if not lines or not suppression_filter:
@@ -820,22 +822,24 @@ def _note_ids(recalled_notes: Iterable[Recalled]) -> set[int]:
 
 async def _lines_of_chat(
     source: Source,
-    since: int,
     context: _MessageContext,
-) -> tuple[list[PromptLine], dict[str, str]]:
-    """Return the newest lines of chat after a time (ms), oldest first: all that its rows may be made of.
-
-    Also returns the names of those who wrote them.
-    """
+) -> ChatLines:
+    """Return the newest lines of chat: all that its rows may be made of."""
     event = context.event
-    few, names = await events.lines_and_names(
-        source, since=since, until=event.at, limit=FEW_READ
+    since = context.now - CHAT_REACHES_BACK
+    few = await events.chat_lines(source, since=since, until=event.at, limit=FEW_READ)
+    if len(few.lines) < FEW_READ:
+        return few
+    if are_enough(few.lines, event.user_id, context.now):
+        return few
+    older = await events.chat_lines(
+        source,
+        since=since,
+        until=event.at,
+        limit=ALL_READ - FEW_READ,
+        before=few.lines[0],
     )
-    if len(few) < FEW_READ or are_enough(few, event.user_id, context.now):
-        return few, names
-    return await events.lines_and_names(
-        source, since=since, until=event.at, limit=ALL_READ
-    )
+    return few.with_older(older)
 
 
 async def _continued_lines(

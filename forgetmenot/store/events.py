@@ -334,6 +334,8 @@ FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND
 
 # What viewers typed. What is said aloud has its own part of a prompt: in chat it would push the typed lines out.
 _TYPED = "e.text <> '' AND e.kind NOT IN ('spoken', 'moderation')"
+# Lines that came before another one.
+_BEFORE = "(e.at, e.seq) < (:before_at, :before_seq)"
 # The end of a condition of `_prompt_lines`: the newest lines between two times, newest first.
 _NEWEST = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
 
@@ -370,29 +372,60 @@ async def lines(
     return newest_first[::-1]
 
 
-async def lines_and_names(
+class ChatLines(NamedTuple):
+    """Lines of chat, oldest first. `names`: the present names of their authors, as far as they have one.
+
+    `unsummarised`: those of them that no episode covers yet.
+    """
+
+    lines: list[PromptLine]
+    names: dict[str, str]
+    unsummarised: list[PromptLine]
+
+    def with_older(self, older: "ChatLines") -> "ChatLines":
+        """Return these lines with older ones."""
+        return ChatLines(
+            lines=[*older.lines, *self.lines],
+            names={**older.names, **self.names},
+            unsummarised=[*older.unsummarised, *self.unsummarised],
+        )
+
+
+async def chat_lines(
     source: Source,
     *,
     since: int,
     until: int,
     limit: int,
-) -> tuple[list[PromptLine], dict[str, str]]:
-    """Return the newest lines of chat between two times (ms), oldest first, and the present names of their authors.
+    before: PromptLine | None = None,
+) -> ChatLines:
+    """Return the newest lines of chat between two times (ms), those of `lines`, with what else a prompt asks of them.
 
-    They are the lines of `lines`. Whoever has no name is left out of the names.
+    `before`: only lines that came before this one.
     """
     sql = f"""
-        {_LINE}, coalesce(v.display_name, v.login)
-        {_OF_SHOWN} AND {_TYPED} AND {_NEWEST}
+        {_LINE}, e.episode_id IS NULL, coalesce(v.display_name, v.login)
+        {_OF_SHOWN} AND {_TYPED} AND {_BEFORE} AND {_NEWEST}
     """
-    values = {"since": since, "until": until, "limit": limit}
-    newest_first = []
-    names = {}
-    for seq, event_id, viewer_id, text, at, name in await source.rows(sql, values):
-        newest_first.append(PromptLine(seq, event_id, viewer_id, text, at))
+    values = {"since": since, "until": until, "limit": limit, **_place_of(before)}
+    newest_first = await source.rows(sql, values)
+    chat = ChatLines([], {}, [])
+    for row in reversed(newest_first):
+        seq, event_id, viewer_id, text, at, is_unsummarised, name = row
+        line = PromptLine(seq, event_id, viewer_id, text, at)
+        chat.lines.append(line)
+        if is_unsummarised:
+            chat.unsummarised.append(line)
         if name is not None:
-            names[viewer_id] = name
-    return newest_first[::-1], names
+            chat.names[viewer_id] = name
+    return chat
+
+
+def _place_of(line: PromptLine | None) -> dict[str, int]:
+    """Return the parameters of `_BEFORE` for a line; None: behind all lines."""
+    if line is None:
+        return {"before_at": END_OF_TIME, "before_seq": 0}
+    return {"before_at": line.at, "before_seq": line.id}
 
 
 async def unsummarised(
@@ -402,12 +435,17 @@ async def unsummarised(
     since: int,
     until: int,
     limit: int,
+    before: PromptLine | None = None,
 ) -> list[PromptLine]:
-    """Return the newest lines that these people (None: anybody) typed and no episode covers yet, oldest first."""
-    conditions = f"{_TYPED} AND e.episode_id IS NULL"
+    """Return the newest lines that these people (None: anybody) typed and no episode covers yet, oldest first.
+
+    `before`: only lines that came before this one.
+    """
+    conditions = f"{_TYPED} AND e.episode_id IS NULL AND {_BEFORE}"
     if viewer_ids is not None:
         conditions += " AND e.viewer_id IN (SELECT value FROM json_each(:of))"
     values = {"of": viewer_ids, "since": since, "until": until, "limit": limit}
+    values |= _place_of(before)
     newest_first = await _prompt_lines(source, f"{conditions} AND {_NEWEST}", values)
     return newest_first[::-1]
 

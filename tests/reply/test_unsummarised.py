@@ -163,6 +163,35 @@ async def test_six_lines_at_most_the_newest_first(world: World) -> None:
     assert "ate 2 seeds" not in prompt_text
 
 
+@pytest.mark.parametrize("pause", [0, 10 * SECOND], ids=["at once", "one by one"])
+@pytest.mark.parametrize("later", [5, 39, 40, 41, 98, 99])
+async def test_the_last_hundred_lines_are_searched_whichever_of_them_chat_shows(
+    world: World, later: int, pause: int
+) -> None:
+    """Those that a prompt reads as chat are not read twice, and those before them are not skipped."""
+    label = await says(world, "chipotle would be my choice")
+    for number in range(later):
+        await world.clock.advance(pause)
+        await says(world, f"what a jump number {number}", BOB)
+    line = f"{label} Alice: chipotle would be my choice"
+    shown = await unsummarised_lines(world, "who wanted chipotle?", STREAMER)
+    assert (line in shown) == (later < unsummarised.MOST_COMPARED)
+    await world.clock.advance(SECOND)
+    await says(world, "and another jump", BOB)
+    still_shown = await unsummarised_lines(world, "who wanted chipotle?", STREAMER)
+    assert (line in still_shown) == (later + 1 < unsummarised.MOST_COMPARED)
+
+
+async def test_no_summarised_line_of_chat_is_found_for_anybody(world: World) -> None:
+    await says(world, "chipotle would be my choice")
+    await world.episode("Alice would choose chipotle.", {ALICE: (9, 0)})
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE events SET episode_id = 1")
+    await chatter(world, 5)
+    question = "who wanted chipotle?"
+    assert "choice" not in await unsummarised_lines(world, question, STREAMER)
+
+
 async def test_no_line_stands_in_a_prompt_twice(world: World) -> None:
     await says(world, "my hamster is called Pixel")
     prompt = await prompt_for(world, ALICE, "alice", QUESTION)
@@ -298,7 +327,8 @@ async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(
         await says(world, typed(83))
     query = query_of(typed(160))
     now = world.clock.now()
-    table = word_table()
+    # read once, and not by the first who is asked
+    word_table()
     start = time.process_time()
     lines = await unsummarised.search(
         world.db,
@@ -308,7 +338,6 @@ async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(
         now=now,
         until=now,
         question_ids=(),
-        table=table,
     )
     assert time.process_time() - start < 0.5
     assert len(lines) == unsummarised.MOST_LINES
