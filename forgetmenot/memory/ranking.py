@@ -95,9 +95,14 @@ class Postings:
         return query is not None and not self._asked_numbers(query)
 
     def make_ready(self, query: Query | None = None) -> None:
-        """Make what a query needs and others may not need; None: what any query may need."""
+        """Make what a query needs and others may not need; None: what any query may need.
+
+        What its words add to scores is cached, so that a first question is not weighed on the event loop.
+        """
         if self._meanings is not None and not self.is_ready(query):
             self._meanings.make()
+        if query is not None:
+            self._index.scores(query.words)
 
     def ranked(
         self,
