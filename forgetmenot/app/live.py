@@ -185,7 +185,8 @@ async def start_live(
                     report(f"{error} Change it in the dock.")
                     await _run(session, trouble=str(error))
                 # what this bot leaves must not be frozen with the next one (`short_pauses`)
-                gc.collect()
+                if not ending.is_asked:
+                    gc.collect()
 
 
 async def _run(session: _Session, trouble: str = "") -> None:
