@@ -201,9 +201,11 @@ async def page_on(url: str) -> AsyncIterator[None]:
 def process(folder: Path) -> list[Figure]:
     """`--version`, the way to chat and the memory of a bot in a quiet channel, as multiples of bare Pythons."""
     empty_s = min(_processor_time("pass") for _ in range(STARTS))
-    packages_s = min(_processor_time(PACKAGES) for _ in range(STARTS))
+    packages_s = time_of_packages()
     version_s = min(_processor_time(VERSION) for _ in range(STARTS))
-    ways = [asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS)]
+    ways = [
+        asyncio.run(way_to_chat(folder / f"start_{number}")) for number in range(STARTS)
+    ]
     joined_s = min(way.wall_s for way in ways)
     figures = [
         Figure("bare Python with packages of the bot", packages_s, "CPU-s"),
@@ -224,6 +226,11 @@ def process(folder: Path) -> list[Figure]:
         Figure("idle process, resident", resident_bytes / 1_000_000, "MB"),
         Figure("the same beside", resident_bytes / _resident_of_packages(), bare, 2),
     ]
+
+
+def time_of_packages() -> float:
+    """Return the seconds of processor time that a Python needs which only imports packages of the bot."""
+    return min(_processor_time(PACKAGES) for _ in range(STARTS))
 
 
 def _processor_time(program: str) -> float:
@@ -250,7 +257,7 @@ def _resident_of_packages() -> int:
     return size
 
 
-async def _start(folder: Path) -> WayToChat:
+async def way_to_chat(folder: Path) -> WayToChat:
     """Start a signed-in bot and wait until it is in its channel."""
     async with TwitchSim() as sim:
         began = perf_counter()

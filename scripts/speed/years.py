@@ -1,6 +1,7 @@
 """Years of a large channel, written by direct SQL: 1 M notes, 200 streams and 200,000 viewers.
 
-Measured are the start's check, a backup, the question whether one is needed, and how long the loop is held meanwhile.
+Measured are the start's check, a backup, the question whether one is needed, how long the loop is held meanwhile, and
+the program's way to chat.
 """
 
 import json
@@ -23,16 +24,18 @@ from forgetmenot.store.name_keys import name_keys
 from forgetmenot.store.note_keys import SPAN, key_of, stems_of_note
 from speed.figures import Figure, percentile
 from speed.invented import NOW, Invented, viewer_id
+from speed.programs import time_of_packages, way_to_chat
 from speed.replies import loop_watched
 
 FACTS = 20_000
 NOTES_PER_EPISODE = 5
+STARTS = 3
 FIRST_STREAM_AT = NOW - 4 * 365 * DAY
 
 
 async def measure(folder: Path, notes: int) -> list[Figure]:
     """Figures of a memory with this number of notes, a fifth as many viewers and summaries, and 200 streams."""
-    path = folder / "years.sqlite3"
+    path = folder / "m.sqlite3"
     build(path, notes)
     figures = [Figure("years: size", path.stat().st_size / 1e6, "MB")]
     late_ms: list[float] = []
@@ -63,6 +66,12 @@ async def measure(folder: Path, notes: int) -> list[Figure]:
         if len(copies_of(path)) != 1:
             raise SystemExit("a backup was made though nothing had changed")
     figures.append(Figure("years: loop held, p99", percentile(late_ms, 0.99), "ms"))
+    ways = [await way_to_chat(folder) for _ in range(STARTS)]
+    computing_s = [way.computing_s for way in ways if way.computing_s is not None]
+    if computing_s:
+        share = min(computing_s) / time_of_packages()
+        name = "years: forgetmenot start, computing until in the channel"
+        figures.append(Figure(name, share, "times bare Python", 3))
     return figures
 
 
