@@ -96,7 +96,10 @@ MODULES = {
     ),
     "login": (
         "twitch/login.py",
-        "tests/contract/test_login.py tests/app/test_setup_login.py",
+        (
+            "tests/contract/test_login.py tests/app/test_account.py tests/app/test_setup_login.py"
+            " tests/contract/test_irc_connection.py"
+        ),
     ),
 }
 

@@ -158,6 +158,10 @@ async def test_what_was_never_set_up_is_a_hint_and_what_lapsed_is_broken(
     async with logged_in(tmp_path, settings, clock) as account:
         assert (account.broken, bool(account.hint)) == ("", True)
         assert "forgetmenot login" in account.login.trouble
+        with pytest.raises(TwitchError):
+            await account.streamer.validate()
+        assert "forgetmenot login --as broadcaster" in account.streamer.trouble
+        assert account.streamer.hint not in {"", account.login.hint}
     log_in(sim, store)
     log_in(sim, store, "demo", account=Account.BROADCASTER)
     async with logged_in(tmp_path, settings, clock) as account:

@@ -278,6 +278,16 @@ async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(
     )
 
 
+async def test_of_a_log_in_that_is_dead_already_nothing_is_left_to_revoke(
+    computer: Computer,
+) -> None:
+    login = computer.login()
+    computer.sim.disconnect("keeper")
+    assert await login.log_out() is True
+    assert computer.kept() is None
+    assert await login.log_out() is None, "nobody is logged in any more"
+
+
 async def test_a_log_out_in_another_process_ends_the_running_one(
     computer: Computer,
 ) -> None:

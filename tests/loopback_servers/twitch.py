@@ -181,7 +181,9 @@ class DeviceLogin:
 
     async def token(self, request: web.Request) -> web.Response:
         params = await self._given(request)
-        if params.get("grant_type") != DEVICE_GRANT:
+        if params.get("grant_type") not in {DEVICE_GRANT, "refresh_token"}:
+            return _refused(400, "invalid grant type")
+        if params.get("grant_type") == "refresh_token":
             token = self.refresh(params.get("refresh_token", ""))
             return (
                 _refused(400, "Invalid refresh token")
