@@ -4,12 +4,21 @@
   chipotle?"), at most a day old; none that was deleted in chat, and none of people who are hidden.
 - A line is returned if it shares something with the question: a word, one of nearly the same meaning, or one that is a
   slip of the finger away. Where the question asks for nothing in particular, what they said of themselves is returned.
-- No commands, no questions, nothing sensitive that the settings do not allow; of anybody nothing sensitive at all.
+- No commands, also none in words to the bot ("@bot remember that …": only the note of an accepted one counts), no
+  questions, nothing sensitive that the settings do not allow; of anybody nothing sensitive at all.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from itertools import islice
+from typing import NamedTuple
 
 from forgetmenot.domain import PromptLine
 from forgetmenot.durations import DAY, HOUR
@@ -52,35 +61,42 @@ LEAST_OF_BEST = 0.5
 UNTOUCHED_BY_SLIPS = 2
 
 
+class Question(NamedTuple):
+    """A question, the ids of the events that hold it, and when it was asked (ms): later lines are left out."""
+
+    query: Query
+    event_ids: Collection[str]
+    at: int
+
+
 async def search(
     source: Source,
-    query: Query,
+    question: Question,
     viewer_ids: Sequence[str] | None,
     *,
     settings: Settings,
     now: int,
-    until: int,
-    question_ids: Collection[str],
+    is_request: Callable[[str], bool],
     chat: ChatLines | None = None,
 ) -> list[PromptLine]:
     """Return the lines of these people that fit a question, the newest first, at most MOST_LINES.
 
-    `viewer_ids`: None for the lines of anybody. `until`: when the question was asked (ms); later lines are left out.
-    `question_ids`: the ids of the events that hold the question itself. `now` in ms. `chat`: the newest lines until
-    then, which the caller has read; they are not read again. Raises StoreError.
+    `viewer_ids`: None for the lines of anybody. `is_request`: whether a line is a command to the bot in words. `now`
+    in ms. `chat`: the newest lines until the question, which the caller has read; they are not read again. Raises
+    StoreError.
     """
     if viewer_ids is not None and not viewer_ids:
         return []
     longest_age = min(DAY, int(settings.memory.raw_events_h * HOUR))
     since = now - longest_age
     if viewer_ids is None and chat is not None and chat.lines:
-        lines = await _newest_of_anybody(source, chat, since, until)
+        lines = await _newest_of_anybody(source, chat, since, question.at)
     else:
         lines = await events.unsummarised(
-            source, viewer_ids, since=since, until=until, limit=MOST_COMPARED
+            source, viewer_ids, since=since, until=question.at, limit=MOST_COMPARED
         )
     # left out before lines are compared: the question itself, and others like it, would share all of its words
-    lines = _statements(lines, question_ids)
+    lines = _statements(lines, question.event_ids)
     if not lines:
         return []
     allowed = frozenset(settings.privacy.allow_categories)
@@ -88,6 +104,7 @@ async def search(
         lines = _without_chants(lines)
         # Nothing sensitive is shown, even if the settings allow it: it would answer "who has …?" with a person's name.
         allowed = frozenset()
+    query = question.query
     if query.is_general:
         # a general question has no word to look for; what people said about themselves answers it
         newest_first = reversed(lines)
@@ -97,7 +114,9 @@ async def search(
         last_words = query.telling[-MOST_ASKED_WORDS:]
         asked_words = [_AskedWord(word, table) for word in last_words]
         best_first = _best_matches(lines, asked_words)
-    showable = _showable(best_first, allowed, settings.privacy.never_store)
+    # asked of the few best lines only, because it takes long
+    talk = (line for line in best_first if not is_request(line.text))
+    showable = _showable(talk, allowed, settings.privacy.never_store)
     shown = list(islice(showable, MOST_LINES))
     # the best lines are chosen, and then put in order of time, the newest first
     shown.sort(key=lambda line: (line.at, line.id), reverse=True)

@@ -55,6 +55,7 @@ from forgetmenot.prompt.material import (
     stranger,
 )
 from forgetmenot.prompt.rows import are_enough
+from forgetmenot.reply.own_name import identity_of, is_request_in_words
 from forgetmenot.reply.prefix import KeptPrefix, PrefixKeeper, row_ids
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, current_persona
@@ -578,17 +579,25 @@ class ContextGatherer(Struct, frozen=True):
 
         `query`: without the speaker's lines before the message, each of which would share all of its words with it.
         """
-        question = _whole_question(material, context)
-        viewer_ids = _whose_lines_may_answer(question, query, material, context)
-        question_ids = {context.event.id, *(line.event_id for line in material.before)}
+        text = _whole_question(material, context)
+        viewer_ids = _whose_lines_may_answer(text, query, material, context)
+        event_ids = {context.event.id, *(line.event_id for line in material.before)}
+        question = unsummarised.Question(query, event_ids, context.event.at)
+        bot_id = context.channel.get("bot_id", "")
+        bot_login = context.channel.get("bot_login", "")
+        identity = identity_of(context.settings, bot_id, bot_login)
+
+        def is_request(text: str) -> bool:
+            """Return whether a line is a command to the bot in words."""
+            return is_request_in_words(text, identity)
+
         lines = await unsummarised.search(
             source,
-            query,
+            question,
             viewer_ids,
             settings=context.settings,
             now=context.now,
-            until=context.event.at,
-            question_ids=question_ids,
+            is_request=is_request,
             chat=context.chat,
         )
         suppression_filter = context.suppression_filter

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from forgetmenot.domain import ChatEvent
 from forgetmenot.settings.schema import Settings
+from forgetmenot.text.chat_commands import command_in_words
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import without_links
 from forgetmenot.text.phrases import honorifics
@@ -151,6 +152,14 @@ def without_name(text: str, identity: Identity) -> str:
         rest = _name_in_front(name).sub("", rest, count=1)
         rest = _without_name_behind(rest, name)
     return clean(rest)
+
+
+def is_request_in_words(text: str, identity: Identity) -> bool:
+    """Return whether a line calls the bot by name and means a command: "@bot remember that …"."""
+    unnamed = without_name(text, identity)
+    if unnamed == clean(text):
+        return False
+    return bool(command_in_words(unnamed))
 
 
 def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
