@@ -176,8 +176,12 @@ class Viewer(Struct, frozen=True):
     @property
     def wishes(self) -> str:
         """How they ask to be called, as `Deb (say: deb); they/them`; "" if they do not."""
-        name = f"{self.called} (say: {self.say_as})" if self.say_as else self.called
-        return "; ".join(filter(None, (name, self.pronouns)))
+        return "; ".join(filter(None, (self.chosen_name, self.pronouns)))
+
+    @property
+    def chosen_name(self) -> str:
+        """The name that they chose, as `Deb (say: deb)`; "" if they chose none."""
+        return f"{self.called} (say: {self.say_as})" if self.say_as else self.called
 
 
 class Stream(Struct, frozen=True):

@@ -282,8 +282,15 @@ def _memory(result: OperationResult, language: Language) -> str:
 
 
 def _lines_of_memory(data: Mapping[str, Any], language: Language) -> list[str]:
-    """Return a line for each note: with its fact, or that it is hearsay or not mentioned."""
+    """Return a line for a chosen name, for chosen pronouns, and for each note.
+
+    A note's line has its fact, or that it is hearsay or not mentioned.
+    """
     lines = []
+    if data["chosen_name"]:
+        lines.append(language("chat.memory_name", name=data["chosen_name"]))
+    if data["pronouns"]:
+        lines.append(language("chat.memory_pronouns", words=data["pronouns"]))
     for note_id, fact, age in data["notes"]:
         line = _quoted_note(note_id, fact)
         if age >= OLD:

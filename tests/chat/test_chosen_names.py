@@ -52,6 +52,21 @@ async def test_pronouns_are_the_persons_own_words(chat: Chat) -> None:
     assert "Type your pronouns" in (await chat.say("alice", "!pronouns !ban") or "")
 
 
+async def test_memory_shows_them(chat: Chat) -> None:
+    await chat.say("alice", "!callme Deb (say: deb)")
+    line = "What I know about you: goes by Deb (say: deb) (!callme off removes it)"
+    assert await chat.say("alice", "!memory") == line
+    await chat.say("alice", "!pronouns they/them")
+    await chat.say("alice", "!remember I play drums")
+    answer = await chat.say("alice", "!memory") or ""
+    assert line in answer
+    assert " · pronouns: they/them (!pronouns off removes them) · " in answer
+    assert "plays drums" in answer
+    await chat.say("alice", "!callme off")
+    await chat.say("alice", "!pronouns off")
+    assert "!callme" not in (await chat.say("alice", "!memory") or "")
+
+
 async def test_a_reply_and_the_dock_use_them(chat: Chat) -> None:
     await chat.say("alice", "!callme Deb (say: deb)")
     await chat.say("alice", "!pronouns they/them")

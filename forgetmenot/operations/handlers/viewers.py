@@ -37,7 +37,7 @@ _KINDS_OF_STREAK = frozenset({"streak", "first"})
 
 
 async def memory(request: Request) -> OperationResult:
-    """Return what is known about a viewer, the most important first.
+    """Return what is known about a viewer: the name and pronouns that they chose, then the most important notes first.
 
     Nothing if they opted out, nothing that is suppressed.
     """
@@ -45,11 +45,19 @@ async def memory(request: Request) -> OperationResult:
     target = request.target
     nothing = OperationResult(ok=True, code="memory_empty", target=target)
     known = await notes.of_subject(db, target.id, LIVE)
-    if not known:
+    viewer = None
+    if target.id is not None:
+        viewer = await viewers.get(db, target.id)
+    chosen = {"chosen_name": "", "pronouns": ""}
+    if viewer is not None:
+        chosen = {"chosen_name": viewer.chosen_name, "pronouns": viewer.pronouns}
+    if not known and not any(chosen.values()):
         return nothing
     if target.id is not None:
         opted_out = await privacy_choices.opted_out(db)
         if target.id in opted_out:
+            if not known:
+                return nothing
             count = {"n": len(known)}
             return OperationResult(
                 ok=True, code="memory_opted_out", data=count, target=target
@@ -58,7 +66,8 @@ async def memory(request: Request) -> OperationResult:
         if request.is_in_chat and await viewers.hidden(db, [target.id]):
             return nothing
     known.sort(key=by_weight, reverse=True)
-    data = await _shown_notes(request, known)
+    shown_notes = await _shown_notes(request, known)
+    data = {**chosen, **shown_notes}
     return OperationResult(ok=True, code="memory", data=data, target=target)
 
 
