@@ -149,6 +149,11 @@ async def people(
     return total, [dict(row) for row in rows]
 
 
+async def count_people(db: Database, bot: str) -> int:
+    """Return how many people the list has where nothing is searched for."""
+    return int(await db.value(f"SELECT count(*) {_PEOPLE}", {"find": "", "bot": bot}))
+
+
 async def person(
     db: Database,
     viewer_id: str,

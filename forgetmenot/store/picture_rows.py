@@ -43,12 +43,12 @@ async def count_kinds(
     bounds: PeopleBounds,
     bot: str,
 ) -> Row:
-    """Return how many came at all (`everybody`), and how many of each kind."""
+    """Return how many came at all (`came`), and how many of each kind."""
     sums = ", ".join(
         f"coalesce(sum({condition}), 0) AS {name}" for name, condition in KINDS.items()
     )
     # All kinds in one pass over the visits.
-    sql = f"SELECT count(*) AS everybody, {sums} FROM ({_CAME})"
+    sql = f"SELECT count(*) AS came, {sums} FROM ({_CAME})"
     return (await db.rows(sql, {**bounds._asdict(), "bot": bot}))[0]
 
 

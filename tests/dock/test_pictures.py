@@ -98,7 +98,14 @@ async def test_who_comes_counts_regulars_new_and_missing_people_and_nobody_hidde
     await put_streams(db, 40)
     await hide(db, "4")
     attendance = await read(dock, "attendance")
-    assert attendance["kinds"] == {"everybody": 3, "regular": 1, "new": 1, "missing": 1}
+    listed = (await read(dock, "people"))["total"]
+    assert attendance["kinds"] == {
+        "came": 3,
+        "everybody": listed,
+        "regular": 1,
+        "new": 1,
+        "missing": 1,
+    }
     assert [stream["title"] for stream in attendance["streams"]] == [
         f"Day {day}" for day in range(10, 40)
     ]

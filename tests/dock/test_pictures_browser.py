@@ -299,7 +299,7 @@ async def test_who_comes_is_chosen_by_kind_and_leads_to_the_person(
         await page.get_by_role("button", name="Missing 1").click()
         await expect(page.locator("a.person")).to_have_count(1)
         await expect(page.locator("a.person")).to_contain_text("Bob")
-        await page.get_by_role("button", name="Everybody 4").click()
+        await page.get_by_role("button", name="Everybody 5").click()
         row = page.locator("a.person", has_text=LONG_NAME)
         await expect(row).to_contain_text("30 of 30")
         await row.click()

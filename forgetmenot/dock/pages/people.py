@@ -105,14 +105,18 @@ async def _bounds(page: PageRequest) -> PeopleBounds:
 
 
 async def _attendance(page: PageRequest) -> object:
-    """Return the streams of a row of cells, and how many people there are of each kind."""
+    """Return the streams of a row of cells, how many people came, and how many the list has of each kind.
+
+    "everybody" are all of the list: also the streamer, and whoever opted out or is hidden.
+    """
     bounds = await _bounds(page)
     # The bot itself is nobody of the channel's people.
     bot_id = await channel_state.read(page.db, "bot_id")
     counts = await picture_rows.count_kinds(page.db, bounds, bot_id)
     rows = await _latest_streams(page.db)
     streams = [dict(row) for row in rows]
-    return {"streams": streams, "kinds": dict(counts)}
+    listed = await dock_rows.count_people(page.db, bot_id)
+    return {"streams": streams, "kinds": {**counts, "everybody": listed}}
 
 
 async def _person(page: PageRequest) -> object:

@@ -43,8 +43,8 @@ function openPeople(panel) {
   });
   const draw = changedOnly((shown) => {
     streams = shown.streams;
-    const { everybody, regular, missing, new: fresh } = shown.kinds;
-    put(caption, streams.length > 0 && t("comes.caption", { people: t("count.people", { n: everybody }), streams: t("count.streams", { n: streams.length }) }));
+    const { came, everybody, regular, missing, new: fresh } = shown.kinds;
+    put(caption, streams.length > 0 && t("comes.caption", { people: t("count.people", { n: came }), streams: t("count.streams", { n: streams.length }) }));
     redraw(filters, Object.entries({ "": everybody, regular, new: fresh, missing }).map(([name, n]) =>
       button(t(`comes.kind.${name || "all"}`, { n }), () => { kind = name; draw({ ...data, kind }); list.reload(); }, { class: "toggle", "aria-pressed": String(kind === name), title: name && t(`comes.about.${name}`), data: { key: `kind${name}` } })));
     put(edge, streams.length > 1 && [h("span", {}), h("span", { class: "marks" }), h("span", { class: "ends" }, h("span", {}, shortDate(streams[0].at)), h("span", {}, shortDate(streams.at(-1).at)))]);
