@@ -40,6 +40,7 @@ from tests.dock.conftest import (
 from tests.dock.test_panels import hide, put_edit
 from tests.memory.test_learning import log
 from tests.ports import unused_port
+from tests.rows import put
 
 pytestmark = [
     pytest.mark.browser,
@@ -249,6 +250,22 @@ async def test_a_small_dock_keeps_chat_in_view_and_approves_in_place(
         await go(page, "approvals")
         await page.get_by_role("button", name="Undo").first.click()
         await expect(page.locator("#toast")).to_contain_text("undone")
+
+
+async def test_what_was_decided_says_who_asked(demo: DemoBot, running: Browser) -> None:
+    """Of a correction no target is named, so nothing else tells whose wish it was."""
+    db = demo.bot.db
+    heidi = await db.value("SELECT id FROM viewers WHERE login = 'heidi'")
+    decision = {"verdict": "deny", "status": "denied", "asked_by": heidi}
+    async with db.write() as tx:
+        await put(tx, "action_logs", key="1", name="correct", **decision)
+        await put(tx, "action_logs", key="2", name="ban", target_id=heidi, **decision)
+    async with page_on(running, demo.address) as page:
+        await go(page, "approvals")
+        corrected = page.locator(".item.action.denied", has_text="correct")
+        await expect(corrected).to_contain_text("Heidi asked for it.")
+        banned = page.locator(".item.action.denied", has_text="ban")
+        await expect(banned).to_contain_text("They asked for it.")
 
 
 async def lines_in_view(page: Page) -> int:

@@ -60,7 +60,7 @@ function done(action, refresh) {
     "div", { class: `item action ${action.status}` },
     h("p", {}, chip(t(`status.${action.status}`), action.status), ` ${named("action", action.name)} `, h("b", {}, action.target), params(action) && ` ${params(action)}`),
     h("div", { class: "row" },
-      h("span", { class: "meta" }, [action.reason, action.decided_by && t("approvals.decided_by", { name: action.decided_by }), action.detail].filter(Boolean).join(" · ")),
+      h("span", { class: "meta" }, [action.asked_by && askedBy(action), action.reason, action.decided_by && t("approvals.decided_by", { name: action.decided_by }), action.detail].filter(Boolean).join(" · ")),
       action.undoable && doing("undo", { id: action.id }, refresh, { data: { key: `undo${action.id}` } }),
       h("time", { class: "meta" }, ago(action.at))),
   );
