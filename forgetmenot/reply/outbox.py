@@ -173,6 +173,9 @@ class Outbox:
             return Sent(ReplyStatus.DROPPED, reason("kept_for_replies"))
         settings = self._settings()
         text = tidy(text, settings)
+        # Not whoever opted out or was erased before: that is what the line may report. Asked before its row waits for
+        # its turn to be written, because a wish may come first.
+        nameable = await viewers.may_be_stored(self._db, about_ids)
         # Counted from here on: while the row is written, others must see that it will want a place.
         self._coming += 1
         try:
@@ -198,8 +201,6 @@ class Outbox:
             longest_wait = PRIVACY_WAIT
 
         people = {viewer_id, *about_ids} - {EVERYBODY}
-        # Not whoever opted out or was erased before: that is what the line may report.
-        nameable = await viewers.may_be_stored(self._db, about_ids)
 
         async def reason_to_drop() -> str:
             is_nameable = await viewers.may_be_stored(self._db, nameable) == nameable

@@ -188,6 +188,24 @@ async def test_an_answer_about_somebody_that_waits_is_not_sent_once_they_want_ou
     assert line not in await stage.db.column("SELECT text FROM bot_messages")
 
 
+@pytest.mark.parametrize("wish", [opt_out_now, erase_now])
+async def test_an_answer_about_somebody_is_not_sent_if_they_want_out_before_its_row(
+    stage: Stage, wish: Callable[[Stage, str], Awaitable[None]]
+) -> None:
+    await stage.hear("hello", "2")
+    line = "Bob: plays the marimba."
+    wanting_out = asyncio.ensure_future(wish(stage, "2"))
+    async with stage.db.write():
+        # the wish waits for its turn to write, and the answer behind it
+        await asyncio.sleep(0)
+        saying = stage.outbox.say_line(line, viewer_id="1", about_ids=["2"])
+        answer = asyncio.create_task(saying)
+        await asyncio.sleep(0.05)
+    await wanting_out
+    assert (await answer).status is ReplyStatus.DROPPED
+    assert line not in stage.said
+
+
 async def test_the_answer_to_whoever_opted_somebody_out_is_sent(stage: Stage) -> None:
     await stage.hear("hello", "2")
     await opt_out_now(stage, "2")
