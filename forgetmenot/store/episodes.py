@@ -216,6 +216,12 @@ async def insert_imported(
     )
 
 
+async def summary_of(source: Source, episode_id: int) -> str:
+    """Return the summary of an episode; "" if there is none."""
+    sql = "SELECT summary FROM episodes WHERE id = ?"
+    return await source.value(sql, (episode_id,)) or ""
+
+
 async def set_summary(
     tx: Transaction,
     episode_id: int,

@@ -264,6 +264,12 @@ async def set_recap(
     return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
+async def recap_of(source: Source, stream_id: int) -> str:
+    """Return the recap of a stream; "" if there is none."""
+    sql = "SELECT recap FROM streams WHERE id = ?"
+    return await source.value(sql, (stream_id,)) or ""
+
+
 async def correct_recap(
     tx: Transaction,
     stream_id: int,

@@ -9,9 +9,10 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain import NOTHING, OperationResult, Surface
 from forgetmenot.operations.run import run
 from forgetmenot.operations.targets import owner
-from forgetmenot.store import episodes, streams
+from forgetmenot.store import episodes, privacy_choices, streams
 from tests.chat.conftest import IDS, Chat, chat
 from tests.rows import put
+from tests.wishes import erase
 
 __all__ = ["chat"]
 
@@ -88,3 +89,49 @@ async def test_the_clock_of_a_recap_moves_on_so_that_its_file_is_written_again(
     await in_dock(chat, "edit_recap", id=7, text="Bob won.")
     sql = "SELECT recapped_at FROM streams WHERE id = 7"
     assert await chat.db.value(sql) == clock.now()
+
+
+async def stored_texts(chat: Chat) -> set[str]:
+    sql = "SELECT summary FROM episodes UNION SELECT recap FROM streams"
+    return set(await chat.db.column(sql)) - {""}
+
+
+async def test_a_sentence_about_somebody_hidden_stays_theirs(chat: Chat) -> None:
+    """The page shows "somebody": stored like that, replies would tell it again."""
+    await put_stream(chat)
+    async with chat.db.write() as tx:
+        await privacy_choices.opt_out(tx, ALICE, chat.clock.now())
+    typed = "somebody beat the boss. Bob shaved a beard."
+    await in_dock(chat, "edit_summary", id=8, text=typed)
+    await in_dock(chat, "edit_recap", id=7, text=typed)
+    corrected = f"<@{ALICE}> beat the boss. <@{IDS['bob']}> shaved a beard."
+    assert await stored_texts(chat) == {corrected}
+    assert "beat the boss" not in await prefix_of(chat.bot)
+
+
+@pytest.mark.parametrize(("name", "row"), [("edit_recap", 7), ("edit_summary", 8)])
+async def test_a_form_that_was_open_during_an_erasure_brings_nobody_back(
+    chat: Chat, name: str, row: int
+) -> None:
+    await put_stream(chat)
+    bobs = f"<@{IDS['bob']}> cheered."
+    async with chat.db.write() as tx:
+        await tx.execute("UPDATE streams SET recap = recap || ' ' || ?", (bobs,))
+        await tx.execute("UPDATE episodes SET summary = summary || ' ' || ?", (bobs,))
+    shown = "Alice beat the boss. Alice shaved a beard. Bob cheered."
+    await erase(chat.db, ALICE, now=chat.clock.now())
+    typed = "Alice beat the boss. Alice grew a beard. Bob cheered."
+    result = await in_dock(chat, name, id=row, text=typed, shown=shown)
+    assert (result.ok, result.code) == (False, "no_summary")
+    assert "Alice" not in " ".join(await stored_texts(chat))
+
+
+@pytest.mark.parametrize(("name", "row"), [("edit_recap", 7), ("edit_summary", 8)])
+async def test_a_form_whose_text_is_still_what_it_showed_is_saved(
+    chat: Chat, name: str, row: int
+) -> None:
+    await put_stream(chat)
+    shown = "Alice beat the boss. Alice shaved a beard."
+    result = await in_dock(chat, name, id=row, text="Alice won.", shown=shown)
+    assert result.ok
+    assert f"<@{ALICE}> won." in await stored_texts(chat)

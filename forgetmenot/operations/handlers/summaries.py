@@ -14,22 +14,29 @@ from forgetmenot.operations.types import (
     Refused,
     Request,
 )
-from forgetmenot.store import channel_state, episodes, streams
+from forgetmenot.store import channel_state, episodes, streams, viewers
+from forgetmenot.store.database import Source
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import defang, ids_in
+from forgetmenot.text.mentions import defang, ids_in, with_names
+from forgetmenot.text.words import sentences_of
 
 # A summary has 150 words at most, and so has a recap.
 LONGEST_SUMMARY = 2_000
 _TEXT = Parameter(
     "text", ParameterKind.TEXT, maximum=LONGEST_SUMMARY, default="", optional=True
 )
+# the text that the form was opened with
+_SHOWN = Parameter(
+    "shown", ParameterKind.TEXT, maximum=LONGEST_SUMMARY, default="", optional=True
+)
 
 
 async def edit_summary(request: Request) -> OperationResult:
     """Store the streamer's text in place of a summary; an empty one removes what it says."""
-    text = await _typed_text(request)
     episode_id = request.number("id")
     async with request.db.write() as tx:
+        stored_text = await episodes.summary_of(tx, episode_id)
+        text = await _corrected(request, tx, stored_text)
         is_stored = await episodes.set_summary(tx, episode_id, text or NOTHING)
         if not is_stored:
             raise Refused("no_summary")
@@ -41,11 +48,11 @@ async def edit_summary(request: Request) -> OperationResult:
 
 async def edit_recap(request: Request) -> OperationResult:
     """Store the streamer's text in place of a stream's recap; an empty one removes the recap."""
-    text = await _typed_text(request)
+    stream_id = request.number("id")
     async with request.db.write() as tx:
-        is_stored = await streams.correct_recap(
-            tx, request.number("id"), text, request.now
-        )
+        stored_text = await streams.recap_of(tx, stream_id)
+        text = await _corrected(request, tx, stored_text)
+        is_stored = await streams.correct_recap(tx, stream_id, text, request.now)
         if not is_stored:
             raise Refused("no_summary")
         # The digest quotes the recaps of a week. It is made again in the next pass.
@@ -54,15 +61,27 @@ async def edit_recap(request: Request) -> OperationResult:
     return OperationResult(ok=True, code="summary_edited")
 
 
-async def _typed_text(request: Request) -> str:
-    """Return the text that was typed, with ids in the place of names."""
-    typed = clean(request.text("text"))
-    return await with_mentions(request.db, defang(typed))
+async def _corrected(request: Request, source: Source, stored_text: str) -> str:
+    """Return the text that was typed, with ids in the place of names.
+
+    A sentence that was left as it was shown is the stored one: in the place of somebody hidden it shows "somebody".
+    Raises Refused if the stored text is not what was shown: somebody who was named in it may have been erased since.
+    """
+    people = frozenset(ids_in(stored_text))
+    hidden_people = await viewers.hidden(source, people)
+    shown_names = await viewers.names_as_asked(source, people - hidden_people)
+    shown_text = request.text("shown")
+    if shown_text and clean(shown_text) != clean(with_names(stored_text, shown_names)):
+        raise Refused("no_summary")
+    text = defang(clean(request.text("text")))
+    for sentence in sentences_of(stored_text):
+        shown_sentence = with_names(sentence, shown_names)
+        text = text.replace(shown_sentence, sentence)
+    return await with_mentions(source, text)
 
 
+_PARAMS = (ID, _TEXT, _SHOWN)
 OPERATIONS = (
-    Operation(
-        "edit_summary", DOCK, edit_summary, params=(ID, _TEXT), edits_memory=True
-    ),
-    Operation("edit_recap", DOCK, edit_recap, params=(ID, _TEXT), edits_memory=True),
+    Operation("edit_summary", DOCK, edit_summary, params=_PARAMS, edits_memory=True),
+    Operation("edit_recap", DOCK, edit_recap, params=_PARAMS, edits_memory=True),
 )

@@ -246,7 +246,7 @@ function corrected(name, id, text, again) {
     field.value = text;
     const form = h("form", { class: "stack", async onsubmit(event) {
       event.preventDefault();
-      if (!await act(name, { id, text: field.value }, event.submitter)) return;
+      if (!await act(name, { id, text: field.value, shown: text }, event.submitter)) return;
       dialog.close();
       again();
     } }, field, h("p", { class: "meta" }, does(name)), h("div", { class: "row end" }, h("button", { type: "submit", class: "primary" }, t("save"))));
