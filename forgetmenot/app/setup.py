@@ -673,6 +673,8 @@ async def step_autostart(setup: SetupService, *, on: bool) -> Answer:
 async def step_backup(setup: SetupService) -> Answer:
     """Make a copy of the memory now. Raises StoreError."""
     bot = setup.running().bot
+    # a copy of a damaged memory must not push out a good one
+    await bot.file_check.passed()
     # Also where the settings want no copies made by themselves.
     copies = max(1, setup.settings().privacy.keep_backups)
     now = bot.clock.now()

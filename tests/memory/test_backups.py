@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.live import start_live
+from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Note, Redaction
 from forgetmenot.durations import DAY, HOUR
@@ -807,6 +809,29 @@ async def test_a_large_memory_that_was_emptied_is_refused_before_it_is_used(
     with pytest.raises(StoreDamaged, match="forgetmenot memory restore"):
         async with keeping(forty, clock):
             pass
+    assert copies_of(forty) == [copied_once]
+
+
+async def test_a_copy_by_hand_waits_until_a_large_memory_is_found_whole(
+    forty: Path,
+    clock: ManualClock,
+    copied_once: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the memory would be compared with a copy that has lost as much."""
+    monkeypatch.setattr(backup, "CHECKED_BESIDE_THE_START", 0)
+    _sql(forty, EMPTIED_ROWS)
+    settings = LiveSettings(NO_SETTINGS)
+    setup = SetupService(settings, forty.parent, use_keyring=False)
+    await clock.advance(HOUR)
+    async with (
+        open_bot(forty, settings=settings, clock=clock) as bot,
+        setup.attached(BotControl(bot, settings, ConnectionStatus())),
+    ):
+        with pytest.raises(StoreDamaged, match="forgetmenot memory restore"):
+            await setup.run("backup", b"{}")
+        with pytest.raises(StoreDamaged, match="forgetmenot memory restore"):
+            await bot.file_check.passed()
     assert copies_of(forty) == [copied_once]
 
 
