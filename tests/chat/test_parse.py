@@ -1,5 +1,7 @@
 """A command is known by its form alone, in the forms of the table; talk and other bots' commands are left alone."""
 
+import time
+
 import pytest
 
 from forgetmenot.chat.parser import CommandParser
@@ -147,7 +149,7 @@ IN_WORDS_NOT = (
         "my god, remember that",
         "no way, we lost that again and I can't forget that",
         "my friend said: remember that",
-        "i play drums. do you remember that?",
+        "i play drums. do you remember thus",
         "no olvides",
         "do you remember that I play drums",
         "forget it",
@@ -225,3 +227,11 @@ def test_the_same_said_to_the_bot(words: str, command: Command | None) -> None:
 )
 def test_what_looks_like_a_command_to_some_bot(text: str, command: bool) -> None:
     assert is_command(text) is command
+
+
+@pytest.mark.parametrize("marks", [",", "–", " , ", " ", "so ", "!"])
+def test_a_line_of_marks_takes_no_long_time(marks: str) -> None:
+    line = f"i am {marks * 5_000} remember thus"
+    start = time.process_time()
+    PARSER.parse(f"@bot {line}", line)
+    assert time.process_time() - start < 0.3
