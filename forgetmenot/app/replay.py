@@ -65,6 +65,7 @@ async def replay(
     first = _first_time(rest)
     await clock.move_to(first)
     async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
+        await bot.file_check.passed()
         await bot.tasks.catch_up()
         summary = await begin_summary(bot.db)
         # A recording may begin at the very moment of the last line: a line that is known already is

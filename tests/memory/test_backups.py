@@ -17,6 +17,7 @@ import pytest
 from forgetmenot.app.bot import open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.live import start_live
+from forgetmenot.app.replay import replay
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Note, Redaction
@@ -809,6 +810,16 @@ async def test_a_large_memory_that_was_emptied_is_refused_before_it_is_used(
     with pytest.raises(StoreDamaged, match="forgetmenot memory restore"):
         async with keeping(forty, clock):
             pass
+    assert copies_of(forty) == [copied_once]
+
+
+async def test_a_recording_is_not_played_into_a_large_memory_that_was_emptied(
+    forty: Path, copied_once: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "CHECKED_BESIDE_THE_START", 0)
+    _sql(forty, EMPTIED_ROWS)
+    with pytest.raises(StoreDamaged, match="forgetmenot memory restore"):
+        await replay([], forty, NO_SETTINGS)
     assert copies_of(forty) == [copied_once]
 
 
