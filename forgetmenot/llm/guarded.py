@@ -105,6 +105,9 @@ class GuardedModel:
         # Failures in a row, and why the last call failed.
         self._failures = 0
         self._reason = ""
+        # Prompts in a row that got no reply, although the server answered, and why the last did not.
+        self._empty_replies = 0
+        self._empty_reason = ""
         self._rest_s = FIRST_REST_S
         self._open_until: float | None = None
         self._is_probing = False
@@ -119,6 +122,14 @@ class GuardedModel:
     @property
     def trouble(self) -> str | None:
         """Return what is wrong with the model, as a sentence for the checks; None if it answers."""
+        if not self._failures and self._empty_replies >= FAILURES:
+            return reason(
+                "model_failed",
+                model=self.name,
+                n=self._empty_replies,
+                reason=self._empty_reason,
+                then="",
+            )
         if not self._failures:
             return None
         rest_s = self._rest()
@@ -291,12 +302,18 @@ class GuardedModel:
     def _judge(self, request: ModelRequest, error: ModelError | None) -> None:
         """Open or close the breaker by a call's error; None if it had none.
 
-        A prompt that gets no reply says nothing bad of the server.
+        A prompt that gets no reply says nothing bad of the server, so it is called on. FAILURES in a row are named.
         """
         was_probing = self._is_probing
         self._is_probing = False
         is_blocked = isinstance(error, ModelBlocked)
-        is_reply_blocked = is_blocked and request.purpose is Purpose.REPLY
+        is_reply = request.purpose is Purpose.REPLY
+        is_reply_blocked = is_blocked and is_reply
+        if is_reply_blocked:
+            self._empty_replies += 1
+            self._empty_reason = str(error)
+        elif error is None and is_reply:
+            self._empty_replies = 0
         if error is None or is_reply_blocked:
             if self._failures and error is None:
                 log.info("the model answers again", model=self.name)

@@ -201,7 +201,32 @@ async def test_no_usable_answer_is_a_failure_for_the_memory_and_none_of_the_serv
     guarded = at.guard()
     for _ in range(FAILURES + 1):
         await fails(guarded, ModelBlocked)
-    assert guarded.trouble is None
+
+
+async def test_a_model_that_never_has_a_reply_is_named_and_called_on(
+    at: Scripted,
+) -> None:
+    guarded = at.guard()
+    empty = ModelBlocked("It gave no usable answer.")
+    at.script += [empty] * (FAILURES - 1)
+    for _ in range(FAILURES - 1):
+        await fails(guarded, ModelBlocked)
+    assert named_trouble(guarded) == ""
+    at.script += [empty, "ok", empty]
+    await fails(guarded, ModelBlocked)
+    assert named_trouble(guarded) == (
+        f"The model scripted failed {FAILURES} times in a row: It gave no usable answer."
+    )
+    # the memory may have answers all the while
+    await guarded.generate(SUMMARY)
+    assert named_trouble(guarded) != ""
+    await fails(guarded, ModelBlocked)
+    await guarded.generate(REPLY)
+    assert named_trouble(guarded) == ""
+
+
+def named_trouble(guarded: GuardedModel) -> str:
+    return in_language("en").reason(guarded.trouble or "")
 
 
 async def test_waiting_for_an_answer_or_a_place_ends_at_the_deadline(
