@@ -425,6 +425,11 @@ def prompted_with_episodes(ids: str) -> str:
     return _had(episodes=f"r.value ->> 1 IN ({ids})")
 
 
+# As text first, as `record_prompt` writes it: most prompts need no parsing then.
+PROMPTED_WITH_NOTE = f"""(
+    instr(m.prompt_json, '["notes",' || :note || ']')
+    AND {_had(notes="r.value ->> 1 = :note")}
+)"""
 # Events with `redacted_at` 0 lost their words with a forgotten fact: forgetting looks for the
 # replies by itself (store/traced_texts).
 _LOST_ITS_TEXT = _had(

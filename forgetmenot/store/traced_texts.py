@@ -3,12 +3,13 @@
 Which sentences of a text go is decided by privacy/forgetting and privacy/erased_topics.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from forgetmenot.store import bot_messages, episodes, notes
 from forgetmenot.store.database import Source, Transaction, separate_reader
+from forgetmenot.text.removal import fact_stems, states_fact
 
 
 class TracedText(NamedTuple):
@@ -34,12 +35,13 @@ WHERE viewer_id = :subject
 
 
 # What the bot said to others counts where the command was about the subject or about nobody alone
-# ("!missed" repeats sentences that need not name anybody), or where the prompt had the note.
-_SAID_OF_THEM = """
-    viewer_id = :subject
-    OR about_id = :subject
-    OR id IN (SELECT value FROM json_each(:replies))
-    OR "trigger" = 'command' AND about_id IS NULL
+# ("!missed" repeats sentences that need not name anybody).
+_REPLIES = """
+SELECT id, text,
+    coalesce(viewer_id = :subject, FALSE)
+        OR coalesce(about_id = :subject, FALSE)
+        OR "trigger" = 'command' AND about_id IS NULL
+FROM bot_messages
 """
 
 
@@ -48,13 +50,6 @@ _MAY_SAY = (
     ("episodes", "summary", True, f"id IN ({_THEIRS})"),
     ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
     ("streams", "so_far", True, "so_far <> ''"),
-    ("bot_messages", "text", True, _SAID_OF_THEM),
-    (
-        "bot_messages",
-        "text",
-        False,
-        bot_messages.prompted_with_episodes(_THEIRS),
-    ),
     ("events", "text", True, "viewer_id = :subject OR from_bot = 1"),
     (
         "quotes",
@@ -86,23 +81,76 @@ async def texts_with_words(
     texts: list[TracedText] = []
     # a stem may end otherwise than its word: "stori" is not in "story", but "stor" is
     parts = [word[: max(3, len(word) - 1)] for word in words]
-    # Without a limit: what is not looked at here stays.
-    prompted = await bot_messages.prompted_with_note(tx, note_id, limit=-1)
-    reply_ids = [reply_id for reply_id, _at in prompted]
-    values = {
-        "note": note_id,
-        "subject": subject_id,
-        "replies": reply_ids,
-        "parts": parts,
-    }
+    values = {"note": note_id, "subject": subject_id, "parts": parts}
     # Inside of the transaction that rewrites them: nothing can be said in between.
     for table, column, own, where in _MAY_SAY:
-        has_word = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
-        # The words first: they are compared faster than prompts are read.
-        sql = f"SELECT rowid, {column} FROM {table} m WHERE {has_word} AND ({where})"
+        sql = f"SELECT rowid, {column} FROM {table} m WHERE {_has_word(column)} AND ({where})"
         for row_id, text in await tx.rows(sql, values):
             texts.append(TracedText(table, column, own=own, id=row_id, text=text))
+    texts += await _replies_with_words(tx, values, frozenset(words))
     return texts
+
+
+def _has_word(column: str) -> str:
+    """Return the SQL condition that a column has one of the words `:parts`."""
+    return (
+        f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
+    )
+
+
+async def _replies_with_words(
+    tx: Transaction,
+    values: Mapping[str, object],
+    words: frozenset[str],
+) -> list[TracedText]:
+    """Return what the bot said that may say a fact (its stems). `values`: the parameters of the queries.
+
+    There are replies of a month, and the slowest to read are their prompts: of most the words decide.
+    """
+    texts: list[TracedText] = []
+    texts_of_others: dict[int, str] = {}
+    sql = f"{_REPLIES} WHERE {_has_word('text')}"
+    for reply_id, text, is_of_them in await tx.rows(sql, values):
+        if is_of_them:
+            texts.append(_reply(reply_id, text, own=True))
+        elif states_fact(text, words):
+            texts_of_others[reply_id] = text
+    with_note = await _prompted(
+        tx, bot_messages.PROMPTED_WITH_NOTE, texts_of_others, values
+    )
+    saying_all = []
+    for reply_id, text in texts_of_others.items():
+        if reply_id in with_note:
+            texts.append(_reply(reply_id, text, own=True))
+        elif words <= fact_stems(text):
+            saying_all.append(reply_id)
+    with_episode = await _prompted(
+        tx, bot_messages.prompted_with_episodes(_THEIRS), saying_all, values
+    )
+    for reply_id in with_episode:
+        text = texts_of_others[reply_id]
+        texts.append(_reply(reply_id, text, own=False))
+    return texts
+
+
+def _reply(reply_id: int, text: str, *, own: bool) -> TracedText:
+    return TracedText("bot_messages", "text", own, reply_id, text)
+
+
+async def _prompted(
+    tx: Transaction,
+    condition: str,
+    reply_ids: Collection[int],
+    values: Mapping[str, object],
+) -> set[int]:
+    """Return those of these replies `m` whose prompt meets a condition (SQL)."""
+    sql = f"""
+        SELECT m.id
+        FROM bot_messages m
+        WHERE m.id IN (SELECT value FROM json_each(:ids))
+            AND {condition}
+    """
+    return set(await tx.column(sql, {**values, "ids": list(reply_ids)}))
 
 
 async def texts_mentioning(source: Source, viewer_id: str) -> list[TracedText]:
