@@ -307,6 +307,9 @@ class FileCheck:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        # looked for now: a copy that is made before the check lacks what the memory lacks
+        copies = copies_of(db.path)
+        self._newest = copies[0] if copies else None
         self._checking: asyncio.Task[None] | None = None
 
     async def passed(self) -> None:
@@ -323,8 +326,7 @@ class FileCheck:
 
     async def _check(self) -> None:
         db = self._db
-        copies = copies_of(db.path)
-        newest = copies[0] if copies else None
+        newest = self._newest
         way_out = "There is no backup."
         if newest is not None:
             command = f"forgetmenot memory restore {quoted(newest)}"

@@ -41,7 +41,7 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.backup import Copied, copies_of
-from forgetmenot.store.database import connect, open_database, schema_sql
+from forgetmenot.store.database import ASIDE, connect, open_database, schema_sql
 from forgetmenot.store.privacy_requests import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
@@ -811,6 +811,25 @@ async def test_a_large_memory_that_was_emptied_is_refused_before_it_is_used(
         async with keeping(forty, clock):
             pass
     assert copies_of(forty) == [copied_once]
+
+
+async def test_a_large_memory_is_compared_with_the_copy_that_was_there_at_the_start(
+    forty: Path,
+    clock: ManualClock,
+    copied_once: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And not with what lay in its place when the bot was killed, which becomes a copy at once."""
+    monkeypatch.setattr(backup, "CHECKED_BESIDE_THE_START", 0)
+    _sql(forty, EMPTIED_ROWS)
+    async with open_database(forty.with_name(f"{forty.name}{ASIDE}1")):
+        pass
+    await clock.advance(HOUR)
+    async with open_bot(forty, settings=lambda: NO_SETTINGS, clock=clock) as bot:
+        await bot.file_watch.run_pass()
+        assert len(copies_of(forty)) == 2
+        with pytest.raises(StoreDamaged, match=copied_once.name):
+            await bot.file_check.passed()
 
 
 async def test_a_recording_is_not_played_into_a_large_memory_that_was_emptied(
