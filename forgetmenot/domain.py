@@ -639,11 +639,21 @@ class Target(Struct, frozen=True):
     own: bool = False
 
 
+class LinePeople(NamedTuple):
+    """The viewers whom a line that no model wrote is about, and the others whom it names."""
+
+    about: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+
+
+OF_NOBODY = LinePeople()
+
+
 class OperationResult(Struct, frozen=True):
     """What became of a request.
 
     `code` chooses a surface's sentence, `data` fills it; no sentence is made here. `about_ids`: the viewers whom the
-    data is about, where that is not the target.
+    data is about, where that is not the target. `named_ids`: whom its texts mention.
     """
 
     ok: bool
@@ -651,3 +661,4 @@ class OperationResult(Struct, frozen=True):
     data: Mapping[str, object] = field(default_factory=dict)
     target: Target | None = None
     about_ids: frozenset[str] = frozenset()
+    named_ids: frozenset[str] = frozenset()

@@ -10,7 +10,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.chat.parser import CommandParser, ParsedCommand
-from forgetmenot.domain import Asker, ChatEvent, Permission, Surface
+from forgetmenot.domain import (
+    OF_NOBODY,
+    Asker,
+    ChatEvent,
+    LinePeople,
+    Permission,
+    Surface,
+)
 from forgetmenot.durations import MINUTE
 from forgetmenot.languages import in_language
 from forgetmenot.operations.run import run
@@ -37,12 +44,12 @@ class CommandAnswer(NamedTuple):
 
     `is_urgent`: somebody asked about their own data and waits for it.
     `leaves_nothing`: the answer is not stored.
-    `about_ids`: the viewers whom it is about. It goes when they are erased, and waits for its turn
-    only as long as they may be named.
+    `people`: whom it is about, with whom it goes when they are erased, and whom it names. It waits
+    for its turn only as long as all of them may be named.
     """
 
     line: str
-    about_ids: frozenset[str] = frozenset()
+    people: LinePeople = OF_NOBODY
     is_urgent: bool = False
     leaves_nothing: bool = False
 
@@ -147,7 +154,7 @@ class ChatCommands:
         leaves_nothing = operation.leaves_nothing or has_code or is_about_several
         return CommandAnswer(
             chat_line(result, language),
-            about_ids,
+            LinePeople(about_ids, result.named_ids),
             is_urgent=operation.waits,
             leaves_nothing=leaves_nothing,
         )

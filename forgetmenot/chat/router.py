@@ -215,7 +215,7 @@ class Router(Struct):
             answer.line,
             reply_to=_message_of(event),
             viewer_id=event.user_id,
-            about_ids=answer.about_ids,
+            people=answer.people,
             is_optional=not (moderates or answer.is_urgent),
             is_urgent=answer.is_urgent,
             leaves_nothing=answer.leaves_nothing,

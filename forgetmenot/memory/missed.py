@@ -35,12 +35,14 @@ class Missed(NamedTuple):
 
     `since`: when they were last here (ms), None for never. `sentences`: with present names, oldest first. `evidence`:
     the recap or summary of each sentence. `so_far`: the sentences about the stream that is on, if it is new to them.
+    `people`: the ids of those whom these texts mention.
     """
 
     since: int | None
     sentences: tuple[str, ...] = ()
     evidence: tuple[_Evidence, ...] = ()
     so_far: tuple[str, ...] = ()
+    people: frozenset[str] = frozenset()
 
 
 async def missed(
@@ -76,7 +78,9 @@ async def missed(
     texts |= so_far
     evidence_of = await _sentences_of(source, texts, stream, max_chars)
     of_this_stream = []
+    people: set[str] = set()
     for sentence, evidence in evidence_of.items():
+        people.update(ids_in(texts[evidence]))
         if evidence in so_far:
             of_this_stream.append(sentence)
     return Missed(
@@ -84,6 +88,7 @@ async def missed(
         sentences=tuple(evidence_of),
         evidence=tuple(evidence_of.values()),
         so_far=tuple(of_this_stream),
+        people=frozenset(people),
     )
 
 

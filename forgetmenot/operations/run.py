@@ -8,6 +8,8 @@ exception.
 import re
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from forgetmenot.domain import Asker, OperationResult, Surface, Target
 from forgetmenot.errors import FactRefused, InputError, SettingsError
 from forgetmenot.operations.targets import target_of
@@ -41,12 +43,14 @@ async def run(
     if not flushes_itself:
         await context.flush()
     target: Target | None = None
+    named_ids: set[str] = set()
     try:
         values = checked(operation, params)
         target = await target_of(context, operation, values, asker)
-        result = await operation.handler(Request(context, asker, target, values))
+        request = Request(context, asker, target, values, named_ids)
+        result = await operation.handler(request)
     except Refused as refusal:
-        return refusal.result
+        return replace(refusal.result, named_ids=frozenset(named_ids))
     except FactRefused as refusal:
         return OperationResult(ok=False, code=f"refused:{refusal.rule}", target=target)
     except (InputError, SettingsError) as error:
@@ -55,7 +59,7 @@ async def run(
     # may not be shown any more (reply/prefix).
     if result.ok and operation.edits_memory and asker.surface is Surface.DOCK:
         await context.refresh()
-    return result
+    return replace(result, named_ids=frozenset(named_ids))
 
 
 def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, object]:

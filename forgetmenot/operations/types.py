@@ -161,12 +161,16 @@ class Action(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """A checked request: who asks, about whom, and the parameters as the operation declares them."""
+    """A checked request: who asks, about whom, and the parameters as the operation declares them.
+
+    `named_ids`: whom the texts of the answer mention; the handler adds them.
+    """
 
     context: "OperationContext"
     asker: Asker
     target: Target
     values: Mapping[str, object]
+    named_ids: set[str] = field(default_factory=set)
 
     @property
     def db(self) -> "Database":

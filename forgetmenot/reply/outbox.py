@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import Outcome, OutcomeKind
+from forgetmenot.domain import OF_NOBODY, LinePeople, Outcome, OutcomeKind
 from forgetmenot.durations import HOUR, MINUTE, SECOND
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import reason
@@ -153,7 +153,7 @@ class Outbox:
         *,
         reply_to: str | None = None,
         viewer_id: str = EVERYBODY,
-        about_ids: Collection[str] = (),
+        people: LinePeople = OF_NOBODY,
         trigger: str = "command",
         is_optional: bool = False,
         is_urgent: bool = False,
@@ -161,8 +161,8 @@ class Outbox:
     ) -> Sent:
         """Send a line that no model wrote, such as a command's answer; return what became of it.
 
-        It is sent in every mode. `about_ids`: the viewers whom it is about; its row has room for one
-        of them. It is not sent if one of them opts out or asks to be erased while it waits,
+        It is sent in every mode. `people`: whom it is about and whom it names; its row has room for one
+        whom it is about. It is not sent if one of them opts out or asks to be erased while it waits,
         or has a fact forgotten that it says. `is_optional`: it may be left out where only the places
         are free that are kept for replies. `is_urgent`: it is an answer about somebody's own data.
         `leaves_nothing`: neither its words nor its viewer are stored. Raises StoreError.
@@ -175,7 +175,8 @@ class Outbox:
         text = tidy(text, settings)
         # Not whoever opted out or was erased before: that is what the line may report. Asked before its row waits for
         # its turn to be written, because a wish may come first.
-        nameable = await viewers.may_be_stored(self._db, about_ids)
+        shown_ids = people.about | people.named
+        nameable = await viewers.may_be_stored(self._db, shown_ids)
         # Counted from here on: while the row is written, others must see that it will want a place.
         self._coming += 1
         try:
@@ -190,7 +191,7 @@ class Outbox:
                     at=now,
                     event_id=reply_to if keeps_text else None,
                     viewer_id=viewer_id if keeps_text else None,
-                    about_id=min(about_ids, default=None) if keeps_text else None,
+                    about_id=min(people.about, default=None) if keeps_text else None,
                     trigger=trigger,
                     mode=settings.bot.mode,
                 )
@@ -200,11 +201,11 @@ class Outbox:
         if is_urgent:
             longest_wait = PRIVACY_WAIT
 
-        people = {viewer_id, *about_ids} - {EVERYBODY}
+        concerned_ids = {viewer_id, *shown_ids} - {EVERYBODY}
 
         async def reason_to_drop() -> str:
             is_nameable = await viewers.may_be_stored(self._db, nameable) == nameable
-            if not is_nameable or self._says_forgotten(text, people, since=now):
+            if not is_nameable or self._says_forgotten(text, concerned_ids, since=now):
                 return reason("cleared")
             return ""
 
@@ -215,7 +216,7 @@ class Outbox:
             reply_to,
             numbered=True,
             # The answer to a request to forget a fact quotes that fact.
-            keeps_text=keeps_text and not self._says_forgotten(text, people),
+            keeps_text=keeps_text and not self._says_forgotten(text, concerned_ids),
             is_urgent=is_urgent,
             reason_to_drop=reason_to_drop,
         )

@@ -127,6 +127,23 @@ async def test_who_opted_out_has_no_streak_for_anybody(chat: Chat) -> None:
     assert await chat.say("carol", "!streak alice") == "No streams in a row yet."
 
 
+async def test_an_answer_knows_whom_its_notes_name(chat: Chat) -> None:
+    """If they want out while it waits for its turn, it is not sent."""
+    await chat.say("bob", "hi")
+    await chat.say("alice", "!remember I play duets with @bob")
+    await chat.say("alice", "!remember I sing with @bob")
+    for login, line in (
+        ("alice", "!memory"),
+        ("carol", "!who alice"),
+        ("alice", "!edit 1 plays chess with @bob"),
+        ("alice", "!wrong 2"),
+    ):
+        answer = await chat.commands.handle(chat.event(login, line))
+        assert answer is not None
+        assert "Bob" in answer.line, answer.line
+        assert IDS["bob"] in answer.people.named
+
+
 async def test_a_rumour_is_not_read_aloud_to_the_one_it_is_about(chat: Chat) -> None:
     async with chat.db.write() as tx:
         new = NewNote(

@@ -52,7 +52,11 @@ async def test_the_streamer_has_the_last_word(chat: Chat) -> None:
     assert await chat.say("alice", "!missed") == answer
     assert (await in_dock(chat, "so_far")).ok
     await chat.clock.advance(HOUR)
-    assert "Bob won the race." in (await chat.say("dora", "!missed") or "")
+    answer_to_dora = await chat.commands.handle(chat.event("dora", "!missed"))
+    assert answer_to_dora is not None
+    assert "Bob won the race." in answer_to_dora.line
+    # not sent if Bob wants out while it waits for its turn
+    assert answer_to_dora.people.named == {IDS["bob"]}
 
 
 async def test_what_cannot_be_said_or_pinned_is_refused(chat: Chat) -> None:

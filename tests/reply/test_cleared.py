@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.domain import EpisodeKind, Participation
+from forgetmenot.domain import EpisodeKind, LinePeople, Participation
 from forgetmenot.durations import SECOND
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.privacy.suppression_list import suppress
@@ -180,12 +180,28 @@ async def test_an_answer_about_somebody_that_waits_is_not_sent_once_they_want_ou
 ) -> None:
     await stage.hear("hello", "2")
     line = "Bob: plays the marimba."
-    answer = stage.outbox.say_line(line, viewer_id="1", about_ids=["2"])
+    answer = stage.outbox.say_line(
+        line, viewer_id="1", people=LinePeople(frozenset("2"))
+    )
     async with full_queue(stage, answer) as task:
         await wish(stage, "2")
     assert (await task).status is ReplyStatus.DROPPED
     assert line not in stage.said
     assert line not in await stage.db.column("SELECT text FROM bot_messages")
+
+
+@pytest.mark.parametrize("wish", [opt_out_now, erase_now])
+async def test_an_answer_that_names_somebody_else_is_not_sent_once_they_want_out(
+    stage: Stage, wish: Callable[[Stage, str], Awaitable[None]]
+) -> None:
+    await stage.hear("hello", "2")
+    line = "What I know about you: plays duets with Bob #1"
+    people = LinePeople(about=frozenset("1"), named=frozenset("2"))
+    answer = stage.outbox.say_line(line, viewer_id="1", people=people)
+    async with full_queue(stage, answer) as task:
+        await wish(stage, "2")
+    assert (await task).status is ReplyStatus.DROPPED
+    assert line not in stage.said
 
 
 @pytest.mark.parametrize("wish", [opt_out_now, erase_now])
@@ -198,7 +214,9 @@ async def test_an_answer_about_somebody_is_not_sent_if_they_want_out_before_its_
     async with stage.db.write():
         # the wish waits for its turn to write, and the answer behind it
         await asyncio.sleep(0)
-        saying = stage.outbox.say_line(line, viewer_id="1", about_ids=["2"])
+        saying = stage.outbox.say_line(
+            line, viewer_id="1", people=LinePeople(frozenset("2"))
+        )
         answer = asyncio.create_task(saying)
         await asyncio.sleep(0.05)
     await wanting_out
@@ -210,7 +228,9 @@ async def test_the_answer_to_whoever_opted_somebody_out_is_sent(stage: Stage) ->
     await stage.hear("hello", "2")
     await opt_out_now(stage, "2")
     line = "Done: nothing from Bob is stored from now on."
-    answer = stage.outbox.say_line(line, viewer_id="1", about_ids=["2"])
+    answer = stage.outbox.say_line(
+        line, viewer_id="1", people=LinePeople(frozenset("2"))
+    )
     async with full_queue(stage, answer) as task:
         pass
     assert (await task).status is ReplyStatus.SENT
@@ -222,7 +242,9 @@ async def test_an_answer_to_a_moderator_that_waits_does_not_say_what_was_forgott
     note = await stage.know("plays the marimba")
     await stage.hear("hello", "2")
     line = "Alice: plays the marimba."
-    answer = stage.outbox.say_line(line, viewer_id="2", about_ids=["1"])
+    answer = stage.outbox.say_line(
+        line, viewer_id="2", people=LinePeople(frozenset("1"))
+    )
     async with full_queue(stage, answer) as task:
         await stage.clock.advance(500)
         await forget_fact(stage.db, note, at=stage.clock.now())

@@ -54,6 +54,7 @@ async def quote(request: Request) -> OperationResult:
     names, _hidden = await viewers.shown_and_hidden(
         request.db, [author_id, *MENTION.findall(text)]
     )
+    request.named_ids.update(names)
     data = {
         "id": quote_id,
         "text": with_names(text, names),

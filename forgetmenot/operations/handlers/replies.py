@@ -44,6 +44,8 @@ async def why(request: Request) -> OperationResult:
         reply = await bot_messages.latest(request.db)
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
+    if reply.viewer_id is not None:
+        request.named_ids.add(reply.viewer_id)
     line = await request.context.explain_reply(reply.id)
     return OperationResult(ok=True, code="why", data={"line": line})
 

@@ -25,7 +25,7 @@ from forgetmenot.privacy import suppression
 from forgetmenot.store import notes, privacy_choices, streams, viewers
 from forgetmenot.text.clean import clean
 from forgetmenot.text.days import days_since
-from forgetmenot.text.mentions import defang
+from forgetmenot.text.mentions import defang, ids_in
 
 # Characters of the answer to `!missed`, and those of its beginning ("Since you were here two days ago: ").
 MISSED_CHARS = 450
@@ -113,6 +113,11 @@ async def who(request: Request) -> OperationResult:
         viewer_card = await card(request.db, target.id, now, now, settings)
     if viewer_card is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
+    # The brief of a card is made of its notes.
+    for note_id in viewer_card.notes:
+        note = await notes.get(request.db, note_id)
+        if note is not None:
+            request.named_ids.update(ids_in(note.fact))
     language = in_language(settings.bot.language)
     parts = []
     if viewer_card.who:
@@ -140,6 +145,7 @@ async def missed(request: Request) -> OperationResult:
     )
     if not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
+    request.named_ids.update(away.people)
     # The answer has two parts: what happened before this stream, and this stream so far.
     before = [text for text in away.sentences if text not in away.so_far]
     data: dict[str, object] = {

@@ -184,4 +184,5 @@ async def note_result(
 async def texts_with_names(request: Request, texts: list[str]) -> list[str]:
     """Return stored texts with today's names in place of ids; hidden viewers are "somebody"."""
     names = await viewers.named_in(request.db, texts)
+    request.named_ids.update(names)
     return [with_names(text, names) for text in texts]
