@@ -639,6 +639,40 @@ async def test_a_recap_and_a_summary_are_corrected(demo: DemoBot, page: Page) ->
     assert "Nothing but rain." in texts
 
 
+async def test_a_summary_is_corrected_where_a_note_comes_from(
+    demo: DemoBot, page: Page
+) -> None:
+    """Also if it names somebody who chose another name, by which the list under Streams shows them."""
+    db = demo.bot.db
+    carol = await demo.id_of("carol")
+    row = await db.row(
+        "SELECT e.note_id, e.episode_id FROM note_evidence e JOIN episodes p ON p.id = e.episode_id"
+        " WHERE p.stream_id IS NOT NULL ORDER BY e.note_id LIMIT 1"
+    )
+    assert row is not None
+    async with db.write() as tx:
+        await tx.execute("UPDATE viewers SET called = 'Caz' WHERE id = ?", (carol,))
+        await tx.execute(
+            "UPDATE episodes SET summary = ? WHERE id = ?",
+            (f"<@{carol}> won. It rained.", row["episode_id"]),
+        )
+    await go(page, f"memory/note/{row['note_id']}")
+    evidence = page.locator(".item.episode", has_text="It rained.")
+    await evidence.get_by_role("button", name="Edit").click()
+    sheet = page.locator("dialog")
+    await expect(sheet.get_by_role("textbox")).to_have_value(
+        "Caz (Carol) won. It rained."
+    )
+    await sheet.get_by_role("textbox").fill("Caz (Carol) won. It snowed.")
+    await sheet.get_by_role("button", name="Save").click()
+    await expect(sheet).to_have_count(0)
+    await expect(
+        page.locator(".item.episode", has_text="Carol won. It snowed.")
+    ).to_have_count(1)
+    stored = await episodes.summary_of(db, row["episode_id"])
+    assert stored == f"<@{carol}> won. It snowed."
+
+
 async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_no_list(
     demo: DemoBot, page: Page
 ) -> None:

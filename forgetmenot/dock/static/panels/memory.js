@@ -240,13 +240,16 @@ function soFarForm(row) {
 }
 
 // A text that replies read and that a model may have got wrong. It is edited in a sheet, since this list is drawn anew.
-function corrected(name, id, text, again) {
-  function edit() {
+// `readText` gives it as it is edited, where `text` shows people by other names.
+function corrected(name, id, text, again, readText = async () => text) {
+  async function edit() {
+    const shown = await readText().catch(tell);
+    if (shown === undefined) return;
     const field = h("textarea", { rows: 10, maxlength: 2_000, "aria-label": does(name) });
-    field.value = text;
+    field.value = shown;
     const form = h("form", { class: "stack", async onsubmit(event) {
       event.preventDefault();
-      if (!await act(name, { id, text: field.value, shown: text }, event.submitter)) return;
+      if (!await act(name, { id, text: field.value, shown }, event.submitter)) return;
       dialog.close();
       again();
     } }, field, h("p", { class: "meta" }, does(name)), h("div", { class: "row end" }, h("button", { type: "submit", class: "primary" }, t("save"))));
@@ -291,7 +294,7 @@ function openNote(panel, id) {
     h("h2", {}, `#${note.id} `, chip(t(`status.${note.status}`), note.status)),
     noteCard(note, refresh, true, edited),
     chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, doing("restore", { id: note.id }, refresh, { class: "small", data: { key: "undo" } })),
-    origin(chain),
+    origin(chain, refresh),
   ));
   const refresh = reading(panel, read, (note) => { if (!panel.querySelector("form")) draw(note); }, panel); // whoever is writing goes on
   return { changed: soon(refresh) };
@@ -300,13 +303,20 @@ function openNote(panel, id) {
 const stance = (word) => (word.speaker ? `${word.speaker} ${t(`stance.${word.stance}`)}` : t(`stance.${word.stance}`));
 const other = (key, note) => h("p", {}, t(key), " ", h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`);
 
-function origin(chain) {
+// What a piece of evidence says: a summary of a stream can be corrected, as under Streams.
+function evidenceText(one, again) {
+  if (!one.stream) return h("p", {}, one.summary);
+  const readText = async () => (await get(`stream/${one.stream}`)).find((row) => row.id === one.episode)?.summary;
+  return corrected("edit_summary", one.episode, one.summary, again, readText);
+}
+
+function origin(chain, again) {
   const streams = new Map(chain.streams.map((one) => [one.id, one]));
   const into = (one) => streams.has(one.stream) && t("note.into_stream", { span: exact(one.at - streams.get(one.stream).at) });
   return h(
     "div", { class: "stack" },
     h("h2", {}, t("note.evidence")),
-    chain.evidence.map((one) => h("div", { class: "item episode" }, h("p", {}, one.summary),
+    chain.evidence.map((one) => h("div", { class: "item episode" }, evidenceText(one, again),
       h("p", { class: "meta" }, [stance(one), streams.get(one.stream)?.title, into(one), `${date(one.at)}, ${hour(one.at)}`].filter(Boolean).join(" · "),
         one.video[0] && [" · ", h("a", { href: one.video[0], target: "_blank", rel: "noreferrer", title: t("note.video_until", { date: date(one.video[1]) }) }, t("note.video")), ` (${t("note.video_until", { date: date(one.video[1]) })})`]))),
     chain.replaced_by && other("note.replaced_by", chain.replaced_by),
