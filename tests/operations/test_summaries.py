@@ -135,3 +135,15 @@ async def test_a_form_whose_text_is_still_what_it_showed_is_saved(
     result = await in_dock(chat, name, id=row, text="Alice won.", shown=shown)
     assert result.ok
     assert f"<@{ALICE}> won." in await stored_texts(chat)
+
+
+async def test_a_sentence_about_somebody_whom_nothing_is_stored_of_stays(
+    chat: Chat,
+) -> None:
+    await put_stream(chat)
+    text = "<@999999> sang. Quiet."
+    async with chat.db.write() as tx:
+        await tx.execute("UPDATE episodes SET summary = ?", (text,))
+    typed = "somebody sang. Loud."
+    assert (await in_dock(chat, "edit_summary", id=8, text=typed)).ok
+    assert "<@999999> sang. Loud." in await stored_texts(chat)

@@ -41,7 +41,8 @@ async def edit_summary(request: Request) -> OperationResult:
         if not is_stored:
             raise Refused("no_summary")
         # so that an erasure of somebody who is named now finds it
-        named = [(episode_id, viewer_id) for viewer_id in ids_in(text)]
+        named_ids = await viewers.may_be_stored(tx, ids_in(text))
+        named = [(episode_id, viewer_id) for viewer_id in named_ids]
         await episodes.add_people(tx, named)
     return OperationResult(ok=True, code="summary_edited")
 
