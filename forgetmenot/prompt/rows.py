@@ -35,7 +35,7 @@ from forgetmenot.text.days import ago, iso_day, local_time
 from forgetmenot.text.mentions import SOMEBODY, fence, shown_name, with_names
 from forgetmenot.text.tokens import clip_bytes, estimate_tokens
 from forgetmenot.text.words import (
-    LINES_CACHED,
+    folded_line,
     key_of_line,
     sentences_of,
     text_cache,
@@ -434,16 +434,9 @@ def wishes_of(viewer: Viewer) -> list[str]:
     return wishes
 
 
-# The same lines stand in one prompt after the other.
-@text_cache(LINES_CACHED)
-def _folded_line(text: str) -> str:
-    """Return a line of chat, clean and in small letters."""
-    return clean(text).casefold()
-
-
 def said_words(line: PromptLine) -> tuple[str | None, str]:
     """Return who said which words, to tell whether a line is repeated."""
-    return (line.viewer_id, _folded_line(line.text))
+    return (line.viewer_id, folded_line(line.text))
 
 
 def _talk(lines: Sequence[PromptLine]) -> list[PromptLine]:

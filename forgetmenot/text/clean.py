@@ -56,7 +56,17 @@ def without_repeated_words(text: str) -> str:
 
 def words_key(text: str) -> str:
     """Return by what two texts have the same words: `without_repeated_words` without its capitals."""
-    words = clean(text).casefold().split()
+    return key_of_folded(folded(text))
+
+
+def folded(text: str) -> str:
+    """Return the cleaned text in small letters."""
+    return clean(text).casefold()
+
+
+def key_of_folded(folded_text: str) -> str:
+    """Return the `words_key` of a text that is `folded` already."""
+    words = folded_text.split()
     has_repeats = any(map(eq, words, words[1:]))
     if has_repeats:
         words = [word for word, _repeats in groupby(words)]

@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 
 import Stemmer
 
-from forgetmenot.text.clean import fold_word, plain, words_key
+from forgetmenot.text.clean import fold_word, folded, key_of_folded, plain
 from forgetmenot.text.mentions import MENTION
 
 Reader = TypeVar("Reader", bound=Callable[..., Any])
@@ -185,9 +185,16 @@ def words_of_line(text: str) -> tuple[str, ...]:
 
 
 @text_cache(LINES_CACHED)
+def folded_line(text: str) -> str:
+    """Return a line of chat, clean and in small letters; kept for the next prompt."""
+    return folded(text)
+
+
+@text_cache(LINES_CACHED)
 def key_of_line(text: str) -> str:
     """Return by what others have the same words as a line of chat (`words_key`); kept for the next prompt."""
-    return words_key(text)
+    # a prompt asks for both, and a line is cleaned once
+    return key_of_folded(folded_line(text))
 
 
 def _words_of_token(match: re.Match[str]) -> list[str]:
