@@ -610,6 +610,11 @@ async def with_mentions(db: Source, text: str) -> str:
 
     Call `defang` first for a text that somebody typed, so that they cannot write mentions of their own.
     """
+    # First, because somebody else may have a chosen name as their login: then `Deb (alice)` would name both.
+    chosen_names = await viewers.shown_by_chosen_name(db, text)
+    for viewer_id, shown_name in chosen_names.items():
+        typed_name = re.escape(shown_name)
+        text = re.sub(typed_name, mention(viewer_id), text, flags=re.IGNORECASE)
     handles = await _handles_of_names(db, MENTION.sub(" ", text))
     pieces = []
     # the text between two mentions and the ids of the mentions take turns; names are looked for in the text alone
@@ -619,18 +624,7 @@ async def with_mentions(db: Source, text: str) -> str:
             pieces.append(mention(piece))
         else:
             pieces.append(_with_ids(piece, handles))
-    return await _without_chosen_names(db, "".join(pieces))
-
-
-async def _without_chosen_names(db: Source, text: str) -> str:
-    """Return a text without the chosen name before a mention: the dock shows `Deb (alice)` for a mention alone."""
-    shown_names = await viewers.names_as_asked(db, ids_in(text))
-    for viewer_id, shown_name in shown_names.items():
-        chosen_name, bracket, _name = shown_name.rpartition(" (")
-        if bracket:
-            shown_mention = f"{chosen_name} ({mention(viewer_id)})"
-            text = text.replace(shown_mention, mention(viewer_id))
-    return text
+    return "".join(pieces)
 
 
 async def _handles_of_names(db: Source, text: str) -> Handles:

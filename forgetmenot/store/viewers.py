@@ -599,11 +599,23 @@ async def wishes_of(
     return {} if row is None else dict(zip(row.keys(), row, strict=True))
 
 
+# With the name in brackets: a model, and the streamer, must know who that is.
+_CHOSEN_AND_NAME = "called || ' (' || coalesce(display_name, login) || ')'"
+
+
+async def shown_by_chosen_name(source: Source, text: str) -> dict[str, str]:
+    """Return by id the names, as `Deb (alice)`, of viewers who chose one and whom a text names so, in any case."""
+    is_in_text = f"instr(lower(?), lower({_CHOSEN_AND_NAME}))"
+    sql = (
+        f"SELECT id, {_CHOSEN_AND_NAME} FROM shown WHERE called <> '' AND {is_in_text}"
+    )
+    return await source.pairs(sql, (text,))
+
+
 async def names_as_asked(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """Return the present names of these people, as `Deb (alice)` where they ask to be called otherwise."""
     name = "coalesce(display_name, login)"
-    # With the name in brackets: a model, and the streamer, must know who that is.
-    shown_name = f"iif(called = '', {name}, called || ' (' || {name} || ')')"
+    shown_name = f"iif(called = '', {name}, {_CHOSEN_AND_NAME})"
     return await source.pairs(
         f"SELECT id, {shown_name} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),)
     )

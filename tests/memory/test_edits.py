@@ -8,10 +8,11 @@ from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import VIEWER_TRUST, edit, remember, undo, with_mentions
 from forgetmenot.memory.merge import ClaimSource, merge_claim
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import notes
+from forgetmenot.store import notes, viewers
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
+from tests.rows import put
 
 
 async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
@@ -87,6 +88,17 @@ async def test_a_chosen_name_as_the_dock_shows_it_is_the_person(world: World) ->
     typed = "Deb (bob) plays drums, Deb sings (bob dances)"
     stored = await with_mentions(world.db, typed)
     assert stored == "<@2> plays drums, Deb sings (<@2> dances)"
+
+
+async def test_a_chosen_name_that_is_a_login_as_well_names_nobody_else(
+    world: World,
+) -> None:
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET called = 'Deb' WHERE id = '2'")
+        await put(tx, "viewers", id="77", login="deb", display_name="Deb")
+    shown = await viewers.names_as_asked(world.db, ["2", "77"])
+    stored = await with_mentions(world.db, f"{shown['2']} beat {shown['77']}")
+    assert stored == "<@2> beat <@77>"
 
 
 @pytest.mark.parametrize("said_again", [False, True])
