@@ -263,6 +263,8 @@ CREATE TABLE note_changes (
 ) STRICT;
 CREATE INDEX note_changes_by_note ON note_changes (note_id, at);
 CREATE INDEX note_changes_by_time ON note_changes (at);
+-- What somebody corrected.
+CREATE INDEX note_changes_by_hand ON note_changes (id) WHERE to_status = 'superseded' AND cause = '["by_hand", {}]';
 
 -- What recall and replies leave alone: words that must all occur, or one note; about one viewer, or (NULL) at all.
 CREATE TABLE never_mention (

@@ -46,7 +46,7 @@ class SuppressionFilter:
     ) -> None:
         """Take what is suppressed from the entries.
 
-        `removed_facts`: the subject's id and the fact of notes that were removed.
+        `removed_facts`: the subject's id and the fact of notes that were removed, or corrected since.
         `unlisted`: topics that only the file of requests knows.
         `noted_words`: the words of the notes about people with topics.
         """
@@ -55,7 +55,7 @@ class SuppressionFilter:
         self._topics = _topic_words(self.entries)
         suppressed_facts = self._suppressed_facts(noted_words)
         self._suppressed = self._topics + _fact_words(suppressed_facts)
-        # Apart, because only summaries are cleaned of them: a reply may say that a note was removed.
+        # Apart, because only summaries are cleaned of them: a reply may say that a note was removed or corrected.
         self._removed = _fact_words(removed_facts)
         self._note_ids = {entry.note_id for entry in self.entries}
 
@@ -118,7 +118,7 @@ class SuppressionFilter:
     def without(self, text: str, people: Iterable[str | None] = ()) -> str:
         """Return a summary without the sentences that are suppressed.
 
-        Nor those that say what a removed note said: a summary would give the note back.
+        Nor those that say what a removed note said, or a corrected one before: a summary would give it back.
         A sentence is about whom it or the one before it mentions, and perhaps about these people.
         """
         return self._without(text, self._suppressed + self._removed, tuple(people))
@@ -294,6 +294,10 @@ async def load_filter(source: Source) -> SuppressionFilter:
     if people_with_topics:
         noted_words = await notes.noted_words(source, people_with_topics)
     removed_facts = await notes.restorable_facts(source)
+    for corrected in await notes.corrected_facts(source):
+        # A correction that only adds something leaves all that was said true.
+        if not telling_stems(corrected.fact) <= telling_stems(corrected.new_fact):
+            removed_facts.append((corrected.viewer_id, corrected.fact))
     topics = unlisted_requests(source.requests, entries)
     unlisted = _unlisted_topics(source, topics)
     return SuppressionFilter(entries, removed_facts, unlisted, noted_words)

@@ -44,7 +44,7 @@ from forgetmenot.store.privacy_requests import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
 # Of `schema.sql`. A file of another version is refused: there are no steps from one to the next.
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 # What the schema's triggers and the queries call.
 _SQL_FUNCTIONS = (
     line_keys.SQL_FUNCTIONS | name_keys.SQL_FUNCTIONS | note_keys.SQL_FUNCTIONS

@@ -291,6 +291,47 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(
     assert await newest_texts() == before
 
 
+@pytest.mark.parametrize(
+    ("new_fact", "shown"),
+    [
+        ("cat is called Mila", "<@2>'s cat is called Miso too. <@1> beat the boss."),
+        (
+            "cat is called Miso and is grey",
+            "<@1>'s cat is called Miso. <@2>'s cat is called Miso too. <@1> beat the boss.",
+        ),
+    ],
+)
+async def test_a_summary_does_not_contradict_a_note_that_was_corrected(
+    world: World, new_fact: str, shown: str
+) -> None:
+    stream = await world.stream()
+    summary = (
+        "<@1>'s cat is called Miso. <@2>'s cat is called Miso too. <@1> beat the boss."
+    )
+    await world.episode(summary, {"1": (1, 0)}, stream)
+    note = await world.note("cat is called Miso")
+
+    async def newest_texts() -> list[str]:
+        episodes = await newest(world.db, await suppression.load_filter(world.db))
+        return [past.text for past in episodes]
+
+    revision = await notes.suppression_revision(world.db)
+    assert await newest_texts() == [summary]
+    await edits.edit(
+        world.db,
+        note,
+        new_fact,
+        by="1",
+        at=world.clock.now(),
+        privacy=world.settings.privacy,
+    )
+    assert await newest_texts() == [shown]
+    # so that the prefix is made anew
+    assert await notes.suppression_revision(world.db) != revision
+    await edits.undo(world.db, note, at=world.clock.now())
+    assert await newest_texts() == [summary]
+
+
 async def test_the_prefix_has_two_episodes_and_one_where_chat_was_fast(
     world: World,
 ) -> None:
