@@ -24,7 +24,7 @@ from tests.memory.conftest import open_channel
 from tests.played_demo import PlayedDemo
 from tests.stage import asking, live_bot, said
 
-LINES = 10_000
+LINES = 4_000
 START = 20_000 * DAY
 
 
@@ -35,7 +35,7 @@ def known_line(number: int) -> str:
 
 @pytest.mark.slow
 async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
-    """10,000 known lines, some of them cleared, summarised, swept; then every file of the folder is searched."""
+    """4,000 known lines, some of them cleared, summarised, swept; then every file of the folder is searched."""
     set_up(level="debug", folder=tmp_path, console=False)
     clock = ManualClock(START)
     async with open_database(tmp_path / "memory.sqlite3") as db:
