@@ -37,7 +37,11 @@ def main() -> int:
     )
     options = parser.parse_args()
     quick: bool = options.quick
-    python = str(environment.ensure("dev"))
+    with ThreadPoolExecutor(1) as beside:
+        # the system's packages and Python's are fetched side by side
+        all_gates = not quick and not options.tests
+        found_browser = beside.submit(browser.ensure if all_gates else browser.find)
+        python = str(environment.ensure("dev"))
     if options.tests:
         return (
             0
@@ -56,9 +60,8 @@ def main() -> int:
         "types": lambda: run([python, "-m", "mypy"]),
     }
     if not quick:
-        say(
-            f"The dock is tested in {browser.ensure() or 'no browser: there is none (FORGETMENOT_BROWSER names one)'}."
-        )
+        no_browser = "no browser: there is none (FORGETMENOT_BROWSER names one)"
+        say(f"The dock is tested in {found_browser.result() or no_browser}.")
         gates["wheel"] = lambda: wheel(python)
         gates["program"] = lambda: program(python)
     with ThreadPoolExecutor(1) as beside:
