@@ -32,6 +32,8 @@ from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import TwitchSim
 from tests.stage import working
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def account(

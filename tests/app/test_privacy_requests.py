@@ -22,6 +22,8 @@ from forgetmenot.store.privacy_requests import PrivacyRequests
 from tests.full_disk import no_room
 from tests.stage import until
 
+pytestmark = pytest.mark.slow
+
 ALICE = "1001"
 
 

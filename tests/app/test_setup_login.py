@@ -19,6 +19,8 @@ from forgetmenot.settings.load import load_settings
 from tests.app.conftest import Steps, opened_steps
 from tests.loopback_servers.twitch import TwitchSim
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def steps(

@@ -27,6 +27,8 @@ from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.serving import served
 from tests.ports import unused_port
 
+pytestmark = pytest.mark.slow
+
 # Not this computer's own address for the set-up, so what listens there is a hosted service.
 ELSEWHERE = "127.0.0.2"
 

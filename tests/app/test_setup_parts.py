@@ -33,6 +33,8 @@ from tests.loopback_servers.openai import SimOpenAI
 from tests.ports import unused_port
 from tests.stage import until
 
+pytestmark = pytest.mark.slow
+
 DISCORD = "https://discord.com/api/webhooks/123456789012345678/" + "a" * 68
 A_LOG = "[2026-05-01 20:15:03] alice: I play the cello\n" * 6
 

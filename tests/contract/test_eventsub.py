@@ -25,6 +25,8 @@ from tests.loopback_servers.eventsub import (
 )
 from tests.stage import until, working
 
+pytestmark = pytest.mark.slow
+
 TRAIN = {
     **ROOM, "id": "t1", "level": 4, "total": 100, "top_contributions": [], "started_at": NOW, "ended_at": NOW,
     "cooldown_ends_at": NOW, "is_shared_train": False, "type": "regular",

@@ -17,6 +17,8 @@ from tests.contract.conftest import Computer
 from tests.loopback_servers.fixtures import asleep, log_in
 from tests.loopback_servers.twitch import TwitchSim
 
+pytestmark = pytest.mark.slow
+
 SCOPES = ("chat:read", "user:write:chat")
 
 # ── by a code ───────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,8 @@ from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.llm.openai_compatible import OpenAICompatible
 from tests.stage import NoMeter
 
+pytestmark = pytest.mark.slow
+
 Sent = dict[str, Any]
 Server = Callable[[Sent, int], web.Response]
 SCHEMA = {

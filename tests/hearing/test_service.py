@@ -18,6 +18,8 @@ from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.stage import until, working
 
+pytestmark = pytest.mark.slow
+
 LONGEST_STEP_S = 0.3  # of the loop, in its own processor time: the machine may be busy with other tests
 MOST_BYTES = 8_000_000
 GOOD = "movie night moves to Saturday"

@@ -46,6 +46,8 @@ from forgetmenot.store.privacy_requests import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
 
+pytestmark = pytest.mark.slow
+
 ALICE = "id-viewer0"
 BOB = "id-viewer1"
 CAROL = "id-viewer2"

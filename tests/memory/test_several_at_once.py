@@ -16,6 +16,8 @@ from forgetmenot.store import episodes
 from forgetmenot.text.mentions import mention
 from tests.notes_world import World
 
+pytestmark = pytest.mark.slow
+
 # whom each story names: some that follow each other share somebody, and some do not
 STORIES = [("1", "2"), ("3", "4"), ("1", "3"), ("4", "5"), ("4", "1"), ("2", "3")] * 2
 

@@ -49,6 +49,8 @@ from tests.rows import put
 from tests.stage import RecordingAccount, live_bot, said
 from tests.wishes import erase, forget_fact
 
+pytestmark = pytest.mark.slow
+
 ZELMA = "771000005"
 LOGIN = "zelma_9"
 BOB = "771000006"
