@@ -321,7 +321,7 @@ _STATES = {
 }
 
 
-async def lately(
+async def recent_actions(
     source: Source,
     *,
     since: int,

@@ -454,7 +454,7 @@ class ContextGatherer(Struct, frozen=True):
             context.now - REPLIES_REACH_BACK,
             commands=False,
         )
-        actions_done = await facts.lately(
+        actions_done = await facts.recent_actions(
             source,
             since=context.now - RECENT_ACTIONS_WINDOW,
             limit=RECENT_ACTIONS,
