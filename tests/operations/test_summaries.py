@@ -122,7 +122,7 @@ async def test_a_form_that_was_open_during_an_erasure_brings_nobody_back(
     await erase(chat.db, ALICE, now=chat.clock.now())
     typed = "Alice beat the boss. Alice grew a beard. Bob cheered."
     result = await in_dock(chat, name, id=row, text=typed, shown=shown)
-    assert (result.ok, result.code) == (False, "no_summary")
+    assert (result.ok, result.code) == (False, "summary_changed")
     assert "Alice" not in " ".join(await stored_texts(chat))
 
 

@@ -20,7 +20,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, ids_in, with_names
 from forgetmenot.text.words import sentences_of
 
-# A summary has 150 words at most, and so has a recap.
+# Characters, more than any has: a summary has 200 words at most, a recap 150.
 LONGEST_SUMMARY = 2_000
 _TEXT = Parameter(
     "text", ParameterKind.TEXT, maximum=LONGEST_SUMMARY, default="", optional=True
@@ -66,14 +66,18 @@ async def _corrected(request: Request, source: Source, stored_text: str) -> str:
     """Return the text that was typed, with ids in the place of names.
 
     A sentence that was left as it was shown is the stored one: in the place of somebody hidden it shows "somebody".
-    Raises Refused if the stored text is not what was shown: somebody who was named in it may have been erased since.
+    Raises Refused if there is no stored text, or if it is not what was shown: somebody who was named in it may have
+    been erased since.
     """
+    if not stored_text:
+        raise Refused("no_summary")
     people = frozenset(ids_in(stored_text))
     hidden_people = await viewers.hidden(source, people)
     shown_names = await viewers.names_as_asked(source, people - hidden_people)
-    shown_text = request.text("shown")
-    if shown_text and clean(shown_text) != clean(with_names(stored_text, shown_names)):
-        raise Refused("no_summary")
+    shown_text = clean(request.text("shown"))
+    present_text = clean(with_names(stored_text, shown_names))
+    if shown_text and shown_text != present_text:
+        raise Refused("summary_changed")
     text = defang(clean(request.text("text")))
     for sentence in sentences_of(stored_text):
         shown_sentence = with_names(sentence, shown_names)
