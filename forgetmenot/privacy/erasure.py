@@ -903,7 +903,7 @@ def _count_between(
     person: NameForms,
 ) -> int:
     """Return how often the person is named by what begins between two places of the bytes."""
-    # From A to Z, as the needles are.
+    # Only A to Z become small, as in the needles.
     lowered = part.lower()
     count = 0
     for needle in needles:
